@@ -1,5 +1,5 @@
-// The program of a thread: work on stored documents, and on JSON of clients, that may take long.
-import { answerDocumentTasks } from './crdt/document-tasks.ts'
+// The program of a thread. It works on stored documents and parses large JSON of clients, which may take long.
+import { answerThreadTasks } from './crdt/document-tasks.ts'
 import { largeJsonTasks } from './realtime/messages/large-json.ts'
 
-answerDocumentTasks(largeJsonTasks)
+answerThreadTasks(largeJsonTasks)

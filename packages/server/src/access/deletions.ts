@@ -11,8 +11,8 @@ import { organizationLevel } from '../store/access/grants.ts'
 import * as members from '../store/users/members.ts'
 import * as notifications from '../store/notifications/notifications.ts'
 import * as organizations from '../store/organizations.ts'
-import { removersOf } from '../store/deletions/removal.ts'
-import { type Position, removeSome } from '../store/deletions/remover.ts'
+import { removalSteps } from '../store/deletions/removal.ts'
+import { type Position, runSteps } from '../store/deletions/row-step.ts'
 import { isSmall } from '../store/deletions/removal-size.ts'
 import * as userGroups from '../store/users/user-groups.ts'
 import { newId } from './ids.ts'
@@ -272,9 +272,9 @@ export class Deletions {
 
   async #empty({ deletionId, apiKey, scope }: Deletion): Promise<readonly string[]> {
     const { database, clock, onGone } = this.#deps
-    const removers = removersOf(apiKey, scope)
+    const steps = removalSteps(apiKey, scope)
     const removedIds: string[] = []
-    for (let next: Position | undefined = { remover: 0 }; next;) {
+    for (let next: Position | undefined = { step: 0 }; next;) {
       const from: Position = next
       if (this.#isStopped) throw stopped()
       let ids: string[] = []
@@ -282,7 +282,7 @@ export class Deletions {
         ids = []
         // Another server has finished it, so whatever has these ids now is new.
         if (!(await stored.renew(db, deletionId, clock.now()))) return undefined
-        return removeSome(db, removers, from, ids)
+        return runSteps(db, steps, from, ids)
       }, apiKey)
       if ('folderId' in scope) {
         if (ids.length > 0) onGone({ apiKey, organizationId: scope.organizationId, documentIds: ids })

@@ -1,6 +1,7 @@
 import type { ApiKey } from '../store/api-keys.ts'
 import * as access from '../store/access/access.ts'
 import type { StoredDocument } from '../store/access/access.ts'
+import { findFolderChains } from '../store/documents/folder-tree.ts'
 import type { Db } from '../store/engine/db.ts'
 import type { Level as GrantLevel } from '../store/access/grants.ts'
 import type { Grant, Level, OrganizationSubject, StoredGrant, Subject } from './permissions.ts'
@@ -109,7 +110,7 @@ async function loadScene(
 ) {
   const lowest = new Set(folderIds)
   for (const { folderId } of documents.values()) if (folderId !== null) lowest.add(folderId)
-  const folders = await access.findFolderChains(db, apiKey, organizationId, [...lowest], pause)
+  const folders = await findFolderChains(db, apiKey, organizationId, [...lowest], pause)
   const resources = { documentIds: [...documents.keys()], folderIds: [...folders.keys()] }
   const grants = new Map<string, Map<access.StoredGrant['type'], Map<string, access.StoredGrant>>>()
   for (const grant of await access.findGrants(db, apiKey, organizationId, userIds, resources, pause)) {

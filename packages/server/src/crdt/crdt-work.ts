@@ -5,18 +5,21 @@ import { batches } from './content/parts.ts'
 /** An update that changes nothing. */
 const nothing = Uint8Array.of(0, 0)
 
-/** Yjs sorts the updates again for each struct that it merges: 20,000 updates at once take seconds. */
+/** Yjs sorts the updates again for each struct that it merges: merging 20,000 updates in one call takes seconds. */
 const maxUpdatesPerMerge = 32
 
-/** Clients apply a merged update as one transaction, so more bytes beside the snapshot must be compacted first. */
+/**
+ * With more bytes beside the snapshot, the parts are compacted instead of merged: clients apply a merged update in one
+ * transaction, in which Yjs may join many items (see `maxPerTransaction` in `content/load.ts`).
+ */
 const maxUncompactedBytes = 64 * 1024
 
-/** One update with the content of all parts. */
+/** Returns one update with the content of all parts. */
 export function merge(parts: readonly Uint8Array[]): Uint8Array {
   return mustCompact(parts) ? compact(parts) : mergeMany(parts)
 }
 
-/** The same for any number of updates, which need not be a whole document. */
+/** Merges any number of updates, which need not be a whole document. Never compacts them. */
 export function mergeMany(updates: readonly Uint8Array[]): Uint8Array {
   let rest = updates
   while (rest.length > maxUpdatesPerMerge) {
@@ -25,7 +28,7 @@ export function mergeMany(updates: readonly Uint8Array[]): Uint8Array {
   return rest.length === 0 ? nothing : Y.mergeUpdates([...rest])
 }
 
-/** Whether there are many bytes beside the largest part, which is the snapshot. */
+/** Whether the parts have many bytes beside the largest part, which is the snapshot. */
 export function mustCompact(parts: readonly Uint8Array[]): boolean {
   let size = 0
   let largest = 0
@@ -36,7 +39,7 @@ export function mustCompact(parts: readonly Uint8Array[]): boolean {
   return size - largest > maxUncompactedBytes
 }
 
-/** The update that a document with this state vector lacks, with the whole delete set. */
+/** Returns an update with the structs that a document with this state vector lacks, and the whole delete set. */
 export function diff(parts: readonly Uint8Array[], stateVector: Uint8Array): Uint8Array {
   return knowsNothing(stateVector) ? merge(parts) : Y.diffUpdate(merge(parts), stateVector)
 }
@@ -44,7 +47,7 @@ export function diff(parts: readonly Uint8Array[], stateVector: Uint8Array): Uin
 /** Whether the state vector is that of an empty document. */
 export const knowsNothing = (stateVector: Uint8Array) => stateVector.length === 1 && stateVector[0] === 0
 
-/** The shortest update with the same meaning: Yjs collects deleted items and joins neighbours. */
+/** Returns the shortest update with the same meaning: Yjs collects deleted items and joins neighbours. */
 export function compact(parts: readonly Uint8Array[]): Uint8Array {
   return snapshot(loadWhole(parts))
 }

@@ -17,7 +17,7 @@ const inline = testCrdt({ inlineBytes: Infinity })
 const threaded = testCrdt({ inlineBytes: 0 })
 afterAll(() => Promise.all([inline.close(), threaded.close()]))
 
-/** The rows of a session and the resulting document. */
+/** The updates of a session, and the resulting document. */
 function rowsOf(random: Random, steps: number): { server: Y.Doc; rows: Uint8Array[] } {
   const live = new Session(3)
   const rows = rowsFrom(live.server)
@@ -51,10 +51,10 @@ function contentOf(doc: Y.Doc): unknown {
 }
 
 describe.each([
-  ['at once', inline],
+  ['on the event loop', inline],
   ['in a thread', threaded],
-])('[V5] work on documents %s', (_, crdt) => {
-  test('[V5] preserves their content', async () => {
+])('[V5] the work of open editors on documents, %s', (_, crdt) => {
+  test('[V5] merge, compact and diff preserve the content of a document, and index describes it', async () => {
     const random = createRandom()
     for (let i = 0; i < 10; i++) {
       const { server, rows } = rowsOf(random, 120)
@@ -97,7 +97,7 @@ describe.each([
     expect(docOf(compacted).getText('t').length).toBe(100)
   })
 
-  test('[V5] fails with DamagedLog for a damaged log', async () => {
+  test('[V5] compact and index fail for a damaged log', async () => {
     const [first, ...others] = keystrokes(5)
     expect(first).toBeDefined()
     await expect(crdt.compact(others)).rejects.toThrow(DamagedLog)
@@ -105,7 +105,7 @@ describe.each([
     await expect(crdt.compact([Uint8Array.of(9, 9)])).rejects.toThrow(Error)
   })
 
-  test('[V5] does not change the parts, even if they are views', async () => {
+  test('[V5] merge and index do not change the parts, even if these are views of one buffer', async () => {
     const rows = keystrokes(50)
     const shared = Buffer.concat(rows)
     let end = 0
@@ -117,7 +117,7 @@ describe.each([
     expect(Buffer.concat(views)).toEqual(Buffer.concat(rows))
   })
 
-  test('[V5] accepts thousands of small parts', async () => {
+  test('[V5] merge and compact each take less than 4 s for 20,000 small parts', async () => {
     const rows = keystrokes(20_000)
     const merged = await withinSeconds(4, () => crdt.merge(rows))
     expect(docOf(merged).getText('t').length).toBe(20_000)
@@ -127,25 +127,28 @@ describe.each([
 
   test.each([
     ['one by one', 40_000, 1],
-    ['in updates that are as fragmented as may be', 20, 2_000],
-  ])('[V5] accepts an array of 40,000 values that were written %s', async (_how, updates, size) => {
-    const rows = Array.from({ length: updates }, (_row, i) => {
-      const clock = i * size
-      const structs = Array.from({ length: size }, (_item, j) => ({
-        ...(clock + j > 0 && { origin: [5, clock + j - 1] as const }),
-        content: any(j),
-      }))
-      return update({ structs: [{ client: 5, clock, structs }] })
-    })
-    for (const run of [() => crdt.compact(rows), () => crdt.merge(rows)]) {
-      const bytes = await withinSeconds(4, run)
-      expect(Y.decodeUpdate(bytes).structs.length).toBeLessThan(10)
-      expect(docOf(bytes).getArray('r').length).toBe(40_000)
-    }
-  })
+    ['in the most fragmented updates that are allowed', 20, 2_000],
+  ])(
+    '[V5] compact and merge join an array of 40,000 values that were written %s',
+    async (_how, updates, size) => {
+      const rows = Array.from({ length: updates }, (_row, i) => {
+        const clock = i * size
+        const structs = Array.from({ length: size }, (_item, j) => ({
+          ...(clock + j > 0 && { origin: [5, clock + j - 1] as const }),
+          content: any(j),
+        }))
+        return update({ structs: [{ client: 5, clock, structs }] })
+      })
+      for (const run of [() => crdt.compact(rows), () => crdt.merge(rows)]) {
+        const bytes = await withinSeconds(4, run)
+        expect(Y.decodeUpdate(bytes).structs.length).toBeLessThan(10)
+        expect(docOf(bytes).getArray('r').length).toBe(40_000)
+      }
+    },
+  )
 })
 
-/** Processor time of all threads. */
+/** Fails if the processor time of all threads exceeds the limit. */
 async function withinSeconds<T>(limit: number, run: () => Promise<T>): Promise<T> {
   const before = process.cpuUsage()
   const result = await run()
@@ -170,7 +173,7 @@ describe('[V5] the thread of documents', () => {
     return Y.encodeStateAsUpdate(doc)
   }
 
-  test('[V5] does not block the event loop while it works on 5 MB', async () => {
+  test('[V5] work of a thread on 5 MB does not block the event loop', async () => {
     const crdt = testCrdt()
     const snapshot = largeDocument()
     expect(snapshot.length).toBeGreaterThan(5_000_000)
@@ -195,7 +198,7 @@ describe('[V5] the thread of documents', () => {
     await crdt.close()
   })
 
-  test('[V5] is terminated after its time limit, and the next thread works', async () => {
+  test('[V5] a thread is terminated at its time limit, and so is the next one; after close, work fails', async () => {
     const crdt = testCrdt({ inlineBytes: 0, limitMs: 1 })
     const rows = keystrokes(5_000)
     await expect(crdt.compact(rows)).rejects.toThrow('longer than 1 ms')
@@ -204,7 +207,7 @@ describe('[V5] the thread of documents', () => {
     await expect(crdt.index(rows)).rejects.toThrow('closed')
   })
 
-  test('[V5] is terminated by a small hostile document, which never runs on the event loop', async () => {
+  test('[V5] a small hostile document exceeds the time limit of a thread, and never blocks the event loop', async () => {
     const crdt = testCrdt()
     const parts = [slowDocument(10_000)]
     const held = await longestLoopBlockDuring(async () => {
@@ -217,7 +220,7 @@ describe('[V5] the thread of documents', () => {
     await crdt.close()
   })
 
-  test('[V5] is not started for small documents', async () => {
+  test('[V5] open editors start no thread for small documents', async () => {
     const crdt = testCrdt({ limitMs: 1 })
     const rows = keystrokes(100)
     await freeIteration()

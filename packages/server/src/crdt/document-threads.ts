@@ -8,13 +8,15 @@ import { pack, type Parts, sizeOf, timeLimitFor } from './content/parts.ts'
 import { XmlError } from './content/xml.ts'
 import type { TaskMessage } from './document-tasks.ts'
 
-/** The owner of a document, and a name for its state: the same work on the same state gives the same result. */
+/** Where a document comes from. */
 export interface Source {
+  /** The owner of the document. */
   apiKey: string
+  /** Names the state of the document: the same work on the same state gives the same result. */
   content: string
 }
 
-/** The state of a stored editor after the row with number `seq`. */
+/** Names the state of a stored editor after the update with number `seq`. */
 export const sourceOf = (
   apiKey: string,
   { organizationId, documentId, editorId }: { organizationId: string; documentId: string; editorId: string },
@@ -30,9 +32,9 @@ export interface DocumentWork<T> {
   source: Source
   parts: Parts
   args?: readonly unknown[]
-  /** The size of the arguments; that of the parts is known. */
+  /** The size of the arguments. The size of the parts is added to it. */
   argsBytes?: number
-  /** The same work on the event loop. Used for up to `inlineBytes`. */
+  /** Does the same work on the event loop. Used if parts and arguments have up to `inlineBytes`. */
   inline: () => T
   inlineBytes: number
   isBackground?: boolean
@@ -40,13 +42,13 @@ export interface DocumentWork<T> {
 }
 
 export interface DocumentThreadsOptions extends PoolOptions {
-  /** Work that takes longer fails. Small documents have a shorter limit. */
+  /** Work in a thread that takes longer fails. Work on small documents has a shorter limit. */
   limitMs?: number
 }
 
 /**
- * Runs work on stored documents: on small ones at once, on others in threads that all API keys share fairly. REST and open
- * editors use the same threads.
+ * Runs work on stored documents: on the event loop if they are small, otherwise in threads that all API keys share fairly.
+ * REST and open editors use the same threads.
  */
 export class DocumentThreads {
   readonly #pool: ThreadPool
@@ -88,7 +90,7 @@ export class DocumentThreads {
     }
   }
 
-  /** Work in progress fails. */
+  /** Ends the threads. Work in progress fails. */
   close(): Promise<void> {
     return this.#pool.close()
   }

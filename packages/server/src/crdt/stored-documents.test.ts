@@ -23,15 +23,15 @@ const stored = async (documents: typeof inline, type: 'text' | 'map' | 'array' |
 }
 
 describe.each([
-  ['at once', inline],
+  ['on the event loop', inline],
   ['in a thread', threaded],
-])('[V5] REST works on documents %s', (_, documents) => {
+])('[V5] the work of REST on documents, %s', (_, documents) => {
   test.each([
     ['text', 'Hällo 😀'],
     ['map', { a: [1, { b: null }], c: 'é' }],
     ['array', [1, 'two', { three: 3 }]],
     ['xml', '<p a="1">é</p>text'],
-  ] as const)('[17.2] and reads content that was written as %s', async (type, data) => {
+  ] as const)('[17.2] render and capture return content that was written as %s', async (type, data) => {
     const parts = await stored(documents, type, data)
     expect(parsed(await documents.render(parts, { type, contentKey: 'k' }))).toEqual(data)
     expect(parsed(await documents.render(parts, undeclared))).toEqual(data)
@@ -39,7 +39,7 @@ describe.each([
     expect(captured).toEqual({ type, contentKey: 'k', snapshot: snapshot(load(parts)) })
   })
 
-  test('[17.3] and writes the difference, with a snapshot if requested', async () => {
+  test('[17.3] replace returns an update, and a snapshot if the update has the requested size, but nothing for equal content', async () => {
     const parts = await stored(documents, 'text', 'one two')
     const replace = (text: string, snapshotFrom: number) =>
       documents.replace(parts, { type: 'text', contentKey: 'k' }, { type: 'text', text }, snapshotFrom)
@@ -53,7 +53,7 @@ describe.each([
     expect((await replace('one and two', size)).snapshot).toEqual(snapshot(after))
   })
 
-  test('[17.6] and restores a version', async () => {
+  test('[17.6] restore returns the document to a version, and changes nothing if it is in that state', async () => {
     const parts = await stored(documents, 'text', 'one two')
     const { snapshot: version } = await documents.capture(parts, undeclared)
     const { update } = await documents.replace(parts, undeclared, { type: 'text', text: 'three' }, never)
@@ -62,7 +62,7 @@ describe.each([
     expect(load([back.snapshot!]).getText('k').toJSON()).toBe('one two')
   })
 
-  test('[17.3.2] and says which content does not fit', async () => {
+  test('[17.3.2] replace refuses content that does not fit, and says why', async () => {
     const parts = await stored(documents, 'text', 'one')
     const replace = (type: 'text' | 'xml' | 'map', text: string, contentKey?: string) =>
       documents.replace(parts, undeclared, { type, contentKey, text }, never)
@@ -83,7 +83,7 @@ describe.each([
     await expect(xml).rejects.toThrow('XML is not well-formed')
   })
 
-  test('[17.2.4] and fails for a damaged log or version', async () => {
+  test('[17.2.4] render, capture, replace and restore fail for a damaged log, and restore for a damaged version', async () => {
     const parts = await stored(documents, 'text', 'one')
     const { update } = await documents.replace(parts, undeclared, { type: 'text', text: 'one two' }, never)
     for (const broken of [[damage], [update!]]) {
@@ -96,7 +96,7 @@ describe.each([
     }
   })
 
-  test('[V5] and accepts an array of 40,000 values that were written one by one', async () => {
+  test('[V5] render and capture succeed for an array of 40,000 values that were written one by one', async () => {
     const rows = Array.from({ length: 40_000 }, (__, clock) => {
       const origin = clock > 0 ? { origin: [5, clock - 1] as const } : {}
       return update({ structs: [{ client: 5, clock, structs: [{ ...origin, content: any(clock) }] }] })
@@ -114,7 +114,7 @@ describe('[V5] the threads of REST', () => {
     return [snapshot(doc)]
   }
 
-  test('[V5] are not started for small documents', async () => {
+  test('[V5] REST starts no thread for small documents', async () => {
     const documents = testStoredDocuments({ limitMs: 1 })
     await freeIteration()
     const parts = await stored(documents, 'map', { a: 'x'.repeat(3_000) })
@@ -125,7 +125,7 @@ describe('[V5] the threads of REST', () => {
     await documents.close()
   })
 
-  test('[V5] stop work at its time limit and go on with other work', async () => {
+  test('[V5] work of REST that exceeds its time limit fails, and later work succeeds', async () => {
     const documents = testStoredDocuments({ limitMs: 500 })
     const slow = slowDocument()
     expect(slow.length).toBeLessThan(125_000)
@@ -134,7 +134,7 @@ describe('[V5] the threads of REST', () => {
     await documents.close()
   })
 
-  test('[V5] process other documents while slow ones of the same API key run', async () => {
+  test('[V5] REST processes a document while slow documents of the same API key keep threads busy', async () => {
     const documents = testStoredDocuments()
     const slow = [1, 2, 3].map(() => expect(documents.render([slowDocument()], undeclared)).rejects.toThrow())
     const { snapshot: bytes } = await documents.capture(large(), undeclared)
@@ -143,7 +143,7 @@ describe('[V5] the threads of REST', () => {
     await Promise.all(slow)
   })
 
-  test('[V5] refuse work of an API key beyond its memory limit', async () => {
+  test('[V5] REST refuses work of an API key beyond its memory limit, until earlier work is done', async () => {
     const documents = testStoredDocuments({ inlineBytes: 0, maxBytesPerLane: 150_000 })
     const first = documents.render(large(), undeclared)
     await expect(documents.render(large(), undeclared)).rejects.toThrow(TooMuchWork)

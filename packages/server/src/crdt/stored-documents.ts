@@ -3,13 +3,13 @@ import type { Parts } from './content/parts.ts'
 import type { Contents } from './content/roots.ts'
 import { type Change, type Replacement, storedWork, type StoredWork } from './stored-work.ts'
 
-/** The work of REST on stored documents, given as a snapshot and the updates after it. */
+/** Work on stored documents, for REST. A document is given as a snapshot and the updates after it. */
 export interface StoredDocuments {
   /** The content as JSON, in UTF-8. */
   render(source: Source, parts: Parts, declared: Contents): Promise<Uint8Array>
   /** A snapshot of the document, with the type and key of its content. */
   capture(source: Source, parts: Parts, declared: Contents): Promise<ReturnType<StoredWork['capture']>>
-  /** Replaces the content. Returns a snapshot, too, if the update has at least `snapshotFrom` bytes. */
+  /** Replaces the content. Returns the update and, if that has at least `snapshotFrom` bytes, also a snapshot. */
   replace(
     source: Source,
     parts: Parts,
@@ -17,13 +17,13 @@ export interface StoredDocuments {
     replacement: Replacement,
     snapshotFrom: number,
   ): Promise<ReturnType<StoredWork['replace']>>
-  /** The root that a later declaration refers to. Fails if the declaration contradicts the content. */
+  /** Returns the key of the root that the sent declaration refers to. Fails if the declaration contradicts the content. */
   declare(source: Source, parts: Parts, declared: Contents, sent: Partial<Contents>): Promise<string>
   /** Restores a document to a version. */
   restore(source: Source, parts: Parts, version: Uint8Array, snapshotFrom: number): Promise<Change>
 }
 
-/** A hostile document of this size takes Yjs 20 ms. */
+/** Documents up to this size are processed on the event loop. A hostile document of this size takes Yjs 20 ms. */
 const inlineBytes = 4 * 1024
 /** How long a request waits for a thread. */
 const waitMs = 30_000
@@ -58,5 +58,5 @@ export function createStoredDocuments(
 
 type AnyWork = (parts: Parts, ...args: readonly unknown[]) => unknown
 
-/** Only the fields that the thread needs: all fields of the object are sent to it. */
+/** Copies only the fields that the thread needs. Otherwise all fields of the object would be sent to it. */
 const onlyDeclared = ({ type, contentKey }: Contents): Contents => ({ type, contentKey })

@@ -1,13 +1,13 @@
 import type { Doc } from 'yjs'
-import { read, replace, typeError } from './content/content.ts'
+import { read, replace, contentError } from './content/content.ts'
 import { DamagedLog, DamagedVersion, UnfitContent } from './content/errors.ts'
 import { parseSafely, UnfitJson } from '../platform/json/safe-json.ts'
 import { loadWhole, snapshot } from './content/load.ts'
 import type { Parts } from './content/parts.ts'
 import { restore } from './content/restore.ts'
-import { choose, type Contents, type ContentType, locate } from './content/roots.ts'
+import { chooseRoot, type Contents, type ContentType, locateRoot } from './content/roots.ts'
 
-/** New content of a root. Without a content key, of the root that is read. */
+/** New content for the root with this content key. Default: the root that is read. */
 export interface Replacement {
   type: ContentType
   contentKey?: string
@@ -17,14 +17,14 @@ export interface Replacement {
   json?: Uint8Array
 }
 
-/** The update to append to the log; null if nothing differs. */
 export interface Change {
+  /** The update to append to the log; null if nothing differs. */
   update: Uint8Array | null
-  /** The document after the update, if the update is large enough; null otherwise. */
+  /** A snapshot of the document after the update; null if the update is too small for one. */
   snapshot: Uint8Array | null
 }
 
-/** Work on stored documents. The time grows with their size, and hostile documents take much longer. */
+/** The work on stored documents. Its time grows with their size, and hostile documents take much longer. */
 export const storedWork = {
   /** The content as JSON, in UTF-8. */
   render(parts: Parts, declared: Contents): Uint8Array {
@@ -48,16 +48,16 @@ export const storedWork = {
     const { type } = replacement
     const data = dataOf(replacement)
     const doc = loadWhole(parts)
-    const contentKey = choose(doc, declared, replacement)
+    const contentKey = chooseRoot(doc, declared, replacement)
     return { contentKey, ...changeOf(doc, replace(doc, type, contentKey, data), snapshotFrom) }
   },
 
-  /** The root that a later declaration refers to. Fails if the declaration contradicts the content. */
+  /** Returns the key of the root that the sent declaration refers to. Fails if the declaration contradicts the content. */
   declare(parts: Parts, declared: Contents, sent: Partial<Contents>): string {
-    return choose(loadWhole(parts), declared, sent)
+    return chooseRoot(loadWhole(parts), declared, sent)
   },
 
-  /** The last part is the version to restore. */
+  /** Restores a document to a version, which is the last part. */
   restore(parts: Parts, snapshotFrom: number): Change {
     const doc = loadWhole(parts.slice(0, -1))
     return changeOf(doc, restore(doc, loadVersion(parts.slice(-1))), snapshotFrom)
@@ -66,21 +66,21 @@ export const storedWork = {
 
 export type StoredWork = typeof storedWork
 
-/** The type and key of the root that is read. */
+/** The type and key of the root that is read. Defaults: `text` and `content`. */
 function contentsOf(doc: Doc, declared: Contents): { type: ContentType; contentKey: string } {
-  const { type, contentKey } = locate(doc, declared)
+  const { type, contentKey } = locateRoot(doc, declared)
   return { type: type ?? 'text', contentKey: contentKey ?? 'content' }
 }
 
 function dataOf({ type, text = '', json }: Replacement): unknown {
   const isJson = type === 'map' || type === 'array'
-  const data: unknown = json ? parsed(json) : isJson ? JSON.parse(text) : text
-  const error = typeError(type, data)
+  const data: unknown = json ? parseBytes(json) : isJson ? JSON.parse(text) : text
+  const error = contentError(type, data)
   if (error !== null) throw new UnfitContent(error)
   return data
 }
 
-function parsed(json: Uint8Array): unknown {
+function parseBytes(json: Uint8Array): unknown {
   try {
     return parseSafely(new TextDecoder().decode(json))
   } catch (error) {

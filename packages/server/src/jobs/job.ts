@@ -4,7 +4,8 @@ import type { Database, Db } from '../store/engine/db.ts'
 import type { Job, JobKind } from '../store/jobs.ts'
 
 /**
- * Removes in steps what the transaction leaves of the scope. False: the scope is small, or the transaction returned false.
+ * Runs a transaction that moves documents, then removes in steps the rows that it leaves inside them. Returns false if the
+ * transaction returned false, or did not run because the scope is small enough for one transaction.
  */
 export type RemoveInSteps = (
   apiKey: string,

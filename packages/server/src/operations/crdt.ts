@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { ApiError, type CrdtData, type CrdtRecord, type Operations } from '@plenum/protocol'
 import { newId } from '../access/ids.ts'
-import { kindError } from '../crdt/content/content.ts'
+import { typeMismatch } from '../crdt/content/content.ts'
 import { sourceOf } from '../crdt/document-threads.ts'
 import type { Replacement } from '../crdt/stored-work.ts'
 import type { Handlers } from '../calls/call.ts'
@@ -126,7 +126,7 @@ interface PreparedContent {
 }
 
 function replacementOf({ type, contentKey, data }: Sent): Replacement {
-  const error = kindError(type, data instanceof UnparsedJson ? data.sample : data)
+  const error = typeMismatch(type, data instanceof UnparsedJson ? data.sample : data)
   if (error !== null) throw new ApiError('INVALID_ARGUMENT', error)
   // A copy, because posting a view to a thread would send the whole body.
   if (data instanceof UnparsedJson) return { type, contentKey, json: Uint8Array.from(data.bytes) }

@@ -2,7 +2,7 @@ import { ApiError, type Document, type Operations, type Outcome, type Version } 
 import { internalDocumentId, newId } from '../access/ids.ts'
 import type { Call, Handlers } from '../calls/call.ts'
 import { partial } from '../calls/reply.ts'
-import { findFolderChains } from '../store/access/access.ts'
+import { findFolderChains } from '../store/documents/folder-tree.ts'
 import * as deletions from '../store/deletions.ts'
 import * as migrations from '../store/documents/document-migrations.ts'
 import * as documents from '../store/documents/documents.ts'

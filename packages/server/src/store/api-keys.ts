@@ -30,7 +30,7 @@ export interface ApiKey {
   type: 'testing' | 'production'
   ownerEmail: string
   options: ApiKeyOptions
-  /** Whether there are unfinished deletions. Stale where keys are cached in memory. */
+  /** Whether the API key has unfinished deletions. Stale where API keys are cached in memory. */
   hasDeletions?: boolean
 }
 
@@ -61,7 +61,7 @@ const selectWithTokens = prepared((db, { apiKey }: { apiKey: string }) =>
     .where('api_keys.api_key', '=', apiKey),
 )
 
-/** The key with its valid tokens, in one read: every request begins with it. */
+/** Reads the API key with its valid tokens, in one query, because every request begins with it. */
 export async function find(
   db: Db,
   apiKey: string,
@@ -94,7 +94,7 @@ export async function find(
   }
 }
 
-/** The keys of a workspace, by creation time, then id. */
+/** The API keys of a workspace, by creation time, then id. */
 export async function list(
   db: Db,
   workspaceId: string,
@@ -132,7 +132,7 @@ export async function countProduction(db: Db, workspaceId: string): Promise<numb
   return count
 }
 
-/** Renames a key; false if the workspace does not have it. */
+/** Renames an API key. Returns false if the workspace does not have it. */
 export async function rename(db: Db, workspaceId: string, apiKey: string, name: string): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('api_keys')
@@ -166,7 +166,7 @@ export async function add(db: Db, key: ApiKey, now: number): Promise<void> {
     .execute()
 }
 
-/** Makes this token the only one of the key. */
+/** Makes this token the only one of the API key. */
 export async function replaceTokens(db: Db, apiKey: string, token: AuthToken): Promise<void> {
   await db.deleteFrom('auth_tokens').where('api_key', '=', apiKey).execute()
   await db

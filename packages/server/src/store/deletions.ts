@@ -1,4 +1,5 @@
-import { findDocuments, findFolderChains } from './access/access.ts'
+import { findDocuments } from './access/access.ts'
+import { findFolderChains } from './documents/folder-tree.ts'
 import type { Database, Db } from './engine/db.ts'
 import { parse } from './engine/json.ts'
 
@@ -27,7 +28,7 @@ export type Scope =
 export interface LeavingUsers {
   organizationId: string
   userIds: readonly string[]
-  /** Unix seconds. Memberships that ended before do not matter. */
+  /** Unix seconds. Users whose membership ended before this time are skipped. */
   atSeconds: number
 }
 
@@ -48,7 +49,7 @@ export interface Deletion {
 /** Another server continues a deletion whose server has not renewed the lease for this long. */
 const leaseMs = 30_000
 
-/** Notes a deletion. With a lease the caller continues the deletion. Without a lease the next server that looks for deletions does. */
+/** Records a deletion. With a lease the caller continues it. Without a lease the next server that looks for deletions does. */
 export async function add(
   db: Db,
   { deletionId, apiKey, scope }: Deletion,
@@ -67,7 +68,7 @@ export async function add(
     .execute()
 }
 
-/** Renews the lease; false if the deletion is finished. */
+/** Renews the lease. Returns false if the deletion is finished. */
 export async function renew(db: Db, deletionId: string, now: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('deletions')
@@ -77,7 +78,7 @@ export async function renew(db: Db, deletionId: string, now: number): Promise<bo
   return numUpdatedRows > 0n
 }
 
-/** Removes the note; false if the deletion was finished before. */
+/** Deletes the record of a deletion. Returns false if there is no such record. */
 export async function finish(db: Db, deletionId: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('deletions')
@@ -85,16 +86,6 @@ export async function finish(db: Db, deletionId: string): Promise<boolean> {
     .executeTakeFirst()
   return numDeletedRows > 0n
 }
-
-/**
- * Runs a transaction that moves documents or prepares their deletion, and removes in steps the rows that it leaves inside them.
- * False: the transaction returned false, or did not run because the scope is small enough for one transaction.
- */
-export type RemoveInSteps = (
-  apiKey: string,
-  scope: Extract<Scope, { movedTo?: string }>,
-  transaction: (db: Db) => Promise<boolean>,
-) => Promise<boolean>
 
 interface Row {
   deletion_id: string
@@ -111,7 +102,7 @@ const toDeletion = (row: Row): Deletion => ({
 
 /** The organizations, documents and folders that a request or a live session names. */
 export interface NamedResources {
-  /** A live session shows no notifications, so it does not wait for their deletion. */
+  /** Set by a live session. It shows no notifications, so it does not wait for their deletion. */
   isLive?: true
   organizationIds: readonly string[]
   documentIds: readonly string[]
@@ -124,14 +115,14 @@ async function scopesOf(db: Db, apiKey: string): Promise<Scope[]> {
 }
 
 /** Whether an unfinished deletion removes something that the request names. */
-export async function isBeingDeleted(db: Db, apiKey: string, mention: NamedResources): Promise<boolean> {
+export async function isBeingDeleted(db: Db, apiKey: string, named: NamedResources): Promise<boolean> {
   for (const scope of await scopesOf(db, apiKey)) {
-    if (await overlaps(db, apiKey, scope, mention)) return true
+    if (await overlaps(db, apiKey, scope, named)) return true
   }
   return false
 }
 
-/** Whether rows of the one document still move to the other. */
+/** Whether an unfinished deletion still moves rows of the document to the new document. */
 export async function isMoving(
   db: Db,
   apiKey: string,
@@ -147,7 +138,10 @@ export async function isMoving(
   )
 }
 
-/** A request that names only documents which are not deleted can run meanwhile. Other requests of the organization wait. */
+/**
+ * Whether a request or a live session must wait for a deletion. A request that names only documents outside the scope need
+ * not wait. Other requests that name the organization wait.
+ */
 export async function overlaps(
   db: Db,
   apiKey: string,
@@ -160,7 +154,7 @@ export async function overlaps(
   if (isLive && ('notificationsOf' in scope || 'inboxOf' in scope)) return false
   const { organizationId } = scope
   if (!organizationIds.includes(organizationId)) return false
-  // Sign-in changes only the members of the organization.
+  // A live session that names no document is signing in, which changes only the members of the organization.
   if (isLive && documentIds.length === 0) return 'userIds' in scope
   if (documentIds.length === 0 || 'userIds' in scope || 'groupId' in scope) return true
   if ('reserved' in scope) return documentIds.some((id) => scope.reserved.includes(id))
@@ -171,13 +165,13 @@ export async function overlaps(
   }
   if ('documentIds' in scope)
     return documentIds.some((id) => scope.documentIds.includes(id) || id === scope.movedTo)
-  const named = await findDocuments(db, apiKey, organizationId, documentIds.slice(0, 500))
-  const around = [...named.values()].flatMap(({ folderId }) => folderId ?? [])
+  const documents = await findDocuments(db, apiKey, organizationId, documentIds.slice(0, 500))
+  const around = [...documents.values()].flatMap(({ folderId }) => folderId ?? [])
   const chains = await findFolderChains(db, apiKey, organizationId, [...new Set([...around, ...folderIds])])
   return chains.has(scope.folderId)
 }
 
-/** Deletions whose lease is over. A server that has the database to itself takes all of them at start. */
+/** Finds the deletions whose lease ended before `now`. */
 export async function findAbandoned({ read }: Database, now: number): Promise<Deletion[]> {
   const rows = await read.selectFrom('deletions').select(columns).where('leased_until', '<', now).execute()
   return rows.map(toDeletion)

@@ -9,7 +9,7 @@ export interface IdempotencyKey {
 export interface StoredAnswer {
   bodyHash: string
   httpStatus: number
-  /** Sealed. */
+  /** The sealed answer. */
   response: Uint8Array
 }
 
@@ -28,7 +28,7 @@ export async function find(db: Db, id: IdempotencyKey, now: number): Promise<Sto
   return { bodyHash: row.body_hash, httpStatus: row.http_status, response: row.response }
 }
 
-/** Stores an answer. It replaces an expired answer with the same key; `find` returns one that is not expired. */
+/** Stores an answer in place of an expired one with the same key. Call `find` first: this also replaces other answers. */
 export async function put(db: Db, id: IdempotencyKey, answer: StoredAnswer, now: number): Promise<void> {
   const values = {
     body_hash: answer.bodyHash,

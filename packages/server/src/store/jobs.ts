@@ -15,11 +15,11 @@ export interface Job<K extends JobKind = JobKind> {
   apiKey: string
   kind: K
   payload: JobPayload<K>
-  /** Includes this attempt. */
+  /** How often the job was started, including this attempt. */
   attempts: number
 }
 
-/** Longer than any job takes. After this, another server starts the job of a server that died. */
+/** Longer than any job takes. After this time another server starts the job of a server that died. */
 const leaseMs = 60_000
 
 export async function add<K extends JobKind>(
@@ -41,7 +41,7 @@ export async function add<K extends JobKind>(
     .execute()
 }
 
-/** Leases the oldest job that is due and that no server has leased. */
+/** Leases the oldest job that is due and that no server has leased. Returns undefined if there is none. */
 export function claim(database: Database, now: number): Promise<Job | undefined> {
   return database.write(async (db) => {
     const due = db

@@ -64,7 +64,7 @@ export async function exists(db: Db, apiKey: string, organizationId: string): Pr
   return (await selectId(db, { apiKey, organizationId })).length > 0
 }
 
-/** Organizations by creation time, then id. */
+/** Lists organizations by creation time, then id. */
 export async function list(db: Db, apiKey: string, { limit, after }: Window): Promise<Organization[]> {
   let query = db
     .selectFrom('organizations')
@@ -82,7 +82,7 @@ export async function list(db: Db, apiKey: string, { limit, after }: Window): Pr
   return mapYielding(await query.execute(), toOrganization)
 }
 
-/** Adds the organizations that do not exist yet. Returns their ids. */
+/** Adds the organizations that do not exist yet. Returns the ids of the added organizations. */
 export async function add(
   db: Db,
   apiKey: string,
@@ -114,7 +114,7 @@ export async function ensure(db: Db, apiKey: string, organizationId: string, now
   await add(db, apiKey, [{ organizationId, data: {} }], now)
 }
 
-/** Merges the keys; false if the organization does not exist. */
+/** Merges the keys into the data of the organization. Returns false if it does not exist. */
 export async function update(
   db: Db,
   apiKey: string,
@@ -155,9 +155,12 @@ export async function setDisabled(
     .execute()
 }
 
-/** Removes organizations with everything inside, and users without other grants (spec 8.4). Returns the ids of existing ones. */
+/**
+ * Removes organizations with everything inside, and users who have no other grants (spec 8.4). Returns the ids of the
+ * organizations that existed.
+ */
 export async function remove(db: Db, apiKey: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  // These tables have no foreign key that would delete their rows.
+  // No foreign key deletes grants, nor the rows of `documentTablesWithoutForeignKey`.
   const grants = await db
     .deleteFrom('grants')
     .where('api_key', '=', apiKey)

@@ -6,9 +6,9 @@ export type Service = ServiceConfigTable['service']
 
 export interface ServiceConfig<C> {
   enabled: boolean
-  /** Without secrets. */
+  /** The settings, without secrets. */
   config: C
-  /** Sealed: the credential of the service provider. */
+  /** The sealed credential of the service provider. */
   secret: Uint8Array | null
 }
 

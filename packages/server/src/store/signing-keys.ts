@@ -4,12 +4,12 @@ import { parse } from './engine/json.ts'
 export interface SigningKey {
   keyId: string
   publicJwk: Record<string, unknown>
-  /** Sealed. */
+  /** The sealed private key. */
   privateJwk: Uint8Array
   createdAt: number
 }
 
-/** Newest first. */
+/** All signing keys, the newest first. */
 export async function all(db: Db): Promise<SigningKey[]> {
   const rows = await db.selectFrom('signing_keys').selectAll().orderBy('created_at', 'desc').execute()
   return rows.map((row) => ({

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { removersOf } from '../../src/store/deletions/removal.ts'
-import { type Position, removeSome } from '../../src/store/deletions/remover.ts'
+import { removalSteps } from '../../src/store/deletions/removal.ts'
+import { type Position, runSteps } from '../../src/store/deletions/row-step.ts'
 import type { Scope } from '../../src/store/deletions.ts'
 import { mergeInto, moveRest } from '../../src/store/deletions/document-merge.ts'
 import * as documents from '../../src/store/documents/documents.ts'
@@ -124,10 +124,10 @@ describe.each(stores)('[P13] the tables on %s', (store) => {
         sql`api_key = ${apiKey} and organization_id = ${organizationId}`,
       )
     const removeInSteps = async (scope: Scope) => {
-      const removers = removersOf(apiKey, scope)
-      for (let next: Position | undefined = { remover: 0 }; next;) {
+      const steps = removalSteps(apiKey, scope)
+      for (let next: Position | undefined = { step: 0 }; next;) {
         const from: Position = next
-        next = await server.database.write((db) => removeSome(db, removers, from, []))
+        next = await server.database.write((db) => runSteps(db, steps, from, []))
       }
     }
     return { apiKey, organizationId, documentId, ofDocument, inOrganization, removeInSteps }

@@ -4,33 +4,33 @@ import {
   areOfOneKind,
   equalUnits,
   idOf,
-  part,
-  type Shared,
+  sliceUnits,
+  type SharedType,
   typeIn,
   type Units,
   unitsOf,
 } from './units.ts'
 
-/** Wanted units, and the equal units of the list that are kept for them. */
+/** Wanted units, and the equal units of the list that are kept for them; null if the wanted units must be written. */
 export interface Pair {
   wanted: Units
   kept: Units | null
 }
 
 /**
- * Finds the units of a list that can be kept to turn it into the wanted list, in the order of both. They are states of one
- * document, so most units are matched by id. Units that were deleted and written again are matched by content.
+ * Finds the units of a list that can be kept to turn it into the wanted list, in the order of both. Both lists are states of
+ * one document, so most units are matched by id. Units that were deleted and written again are matched by content.
  */
-export function* align(list: Shared, wanted: Shared): Generator<Pair> {
+export function* align(list: SharedType, wanted: SharedType): Generator<Pair> {
   const present = unitsOf(list)
   const places = new Map(present.map(({ item }, place) => [item, place]))
-  // The first unit of the list that is not matched or passed yet.
+  // The position of the first unit of the list that is not matched or passed yet.
   let [next, offset] = [0, 0]
   const isAhead = (place: number, start: number) => place > next || (place === next && start >= offset)
   const passTo = (place: number, start: number): Units[] => {
     const passed: Units[] = []
     for (; next < place; [next, offset] = [next + 1, 0]) passed.push(rest(present[next]!, offset))
-    if (start > offset) passed.push(part(present[next]!, offset, start - offset))
+    if (start > offset) passed.push(sliceUnits(present[next]!, offset, start - offset))
     return passed.filter(({ length }) => length > 0)
   }
 
@@ -45,10 +45,10 @@ export function* align(list: Shared, wanted: Shared): Generator<Pair> {
       if (isKept && count > 0) {
         yield* fillGap(fresh, passTo(place, found.start))
         fresh = []
-        yield { wanted: part(units, 0, count), kept: part(found, 0, count) }
+        yield { wanted: sliceUnits(units, 0, count), kept: sliceUnits(found, 0, count) }
         offset = found.start + count
       } else {
-        add(fresh, part(units, 0, found?.length ?? units.length))
+        add(fresh, sliceUnits(units, 0, found?.length ?? units.length))
       }
       units = rest(units, count || (found?.length ?? units.length))
     }
@@ -56,9 +56,9 @@ export function* align(list: Shared, wanted: Shared): Generator<Pair> {
   yield* fillGap(fresh, passTo(present.length, 0))
 }
 
-const rest = (units: Units, from: number) => part(units, from, units.length - from)
+const rest = (units: Units, from: number) => sliceUnits(units, from, units.length - from)
 
-/** The units with the same ids in a document, wherever they are, up to the end of one item. */
+/** The units with the same ids in a document, wherever they are, up to the end of one item; undefined if there are none. */
 function sameIds({ store }: Y.Doc, units: Units): Units | undefined {
   const id = idOf(units)
   if (Y.getState(store, id.client) <= id.clock) return undefined
@@ -67,14 +67,14 @@ function sameIds({ store }: Y.Doc, units: Units): Units | undefined {
   return { item, start, length: Math.min(item.length - start, units.length) }
 }
 
-/** Joins neighbours: a surrogate pair may lie across them. */
+/** Adds units to the list, joined with their neighbours: a surrogate pair may lie across them. */
 function add(list: Units[], units: Units) {
   const last = list.at(-1)
   if (last?.item === units.item && last.start + last.length === units.start) last.length += units.length
   else list.push(units)
 }
 
-/** Keeps equal units at both ends, and between them the types that can be changed inside. */
+/** Pairs fresh and spare units: equal ones at both ends, and between these the types that can be changed inside. */
 function* fillGap(fresh: readonly Units[], spare: readonly Units[]): Generator<Pair> {
   const [fromEnd, spareFromEnd] = [fresh.toReversed(), spare.toReversed()]
   yield* trim(fromEnd, spareFromEnd, 'start')
@@ -88,7 +88,7 @@ function* fillGap(fresh: readonly Units[], spare: readonly Units[]): Generator<P
   yield* atEnd.toReversed()
 }
 
-/** Removes equal units from the ends of both lists. For the starts, pass reversed lists. */
+/** Pairs equal units at the ends of both lists, and removes them there. For the starts, pass reversed lists. */
 function* trim(fresh: Units[], spare: Units[], from: 'start' | 'end'): Generator<Pair> {
   while (fresh.length > 0 && spare.length > 0) {
     const count = equalUnits(fresh.at(-1)!, spare.at(-1)!, from, areAlike)
@@ -100,6 +100,6 @@ function* trim(fresh: Units[], spare: Units[], from: 'start' | 'end'): Generator
 function take(list: Units[], count: number, from: 'start' | 'end'): Units {
   const units = list.pop()!
   const left = units.length - count
-  if (left > 0) list.push(from === 'start' ? part(units, count, left) : part(units, 0, left))
-  return part(units, from === 'start' ? 0 : left, count)
+  if (left > 0) list.push(from === 'start' ? sliceUnits(units, count, left) : sliceUnits(units, 0, left))
+  return sliceUnits(units, from === 'start' ? 0 : left, count)
 }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
-import { read, replace, typeError } from './content.ts'
+import { read, replace, contentError } from './content.ts'
 import type { ContentType } from './roots.ts'
 import { load, serverClientId, snapshot } from './load.ts'
 import { wellFormed } from './values.ts'
@@ -36,7 +36,7 @@ const root = {
   array: (doc: Y.Doc) => doc.getArray(key),
 }
 
-// Code units, not characters, so that lone surrogates occur. Few letters, so that contents have equal ends.
+// Made of code units, not of characters, so that lone surrogates occur. Few letters, so that contents have equal ends.
 const anyText = fc
   .array(fc.oneof(fc.constantFrom(0x61, 0x62, 0xd83d, 0xd83e, 0xde00, 0xde01), fc.nat(0xffff)))
   .map((units) => String.fromCharCode(...units))
@@ -55,7 +55,7 @@ function withoutProto(value: unknown): unknown {
 }
 
 describe.each(['text', 'map', 'array'] as const)('content of type %s', (type) => {
-  it(`[17] is read as it was written, after any number of writes, and in open editors (${type})`, () => {
+  it(`[17] content is read as it was written last, on the server and in open editors (${type})`, () => {
     fc.assert(
       fc.property<[unknown[]]>(contents[type], (versions) => {
         const { log, content } = write(type, ...versions)
@@ -67,7 +67,7 @@ describe.each(['text', 'map', 'array'] as const)('content of type %s', (type) =>
     )
   })
 
-  it(`[17.3] creates no update when nothing changes (${type})`, () => {
+  it(`[17.3] replacing content by equal content creates no update (${type})`, () => {
     fc.assert(
       fc.property<[unknown[]]>(contents[type], (versions) => {
         const { log } = write(type, ...versions)
@@ -83,15 +83,18 @@ describe('[17.3] replace', () => {
     ['map', { a: 1, b: { c: [1, null] } }, { b: { c: [2, true] }, d: 'e' }],
     ['array', [1, 'a', { b: [] }, 4], [1, 'b', null]],
     ['xml', '<p>one</p><p>two</p>', '<p>one</p><h1 id="x">2</h1>three'],
-  ] as const)('[17.3] reaches an editor that has the document open (%s)', (type, before, after) => {
-    const { log } = write(type, before)
-    const editor = openEditor(log)
-    Y.applyUpdate(editor, replace(load(log), type, key, after)!)
-    expect(read(editor, type, key)).toEqual(after)
-    expect(Y.encodeStateVector(editor)).toEqual(Y.encodeStateVector(openEditor([snapshot(editor)])))
-  })
+  ] as const)(
+    '[17.3] a replacement reaches an editor that has the document open (%s)',
+    (type, before, after) => {
+      const { log } = write(type, before)
+      const editor = openEditor(log)
+      Y.applyUpdate(editor, replace(load(log), type, key, after)!)
+      expect(read(editor, type, key)).toEqual(after)
+      expect(Y.encodeStateVector(editor)).toEqual(Y.encodeStateVector(openEditor([snapshot(editor)])))
+    },
+  )
 
-  it('[17.3] converges with concurrent edits', () => {
+  it('[17.3] a replacement converges with concurrent edits', () => {
     const { log } = write('text', 'Hello world')
     const editor = openEditor(log)
     const fromServer = replace(load(log), 'text', key, 'Hello there')!
@@ -102,7 +105,7 @@ describe('[17.3] replace', () => {
     expect(read(editor, 'text', key)).toBe('Oh. Hello there')
   })
 
-  it('[17.3] uses one client id for the server and keeps updates small, after 500 writes', () => {
+  it('[17.3] 500 replacements of each type use one client id and leave small updates and a small snapshot', () => {
     let log: Uint8Array[] = []
     let longest = 0
     for (let i = 1; i <= 500; i++) {
@@ -124,7 +127,7 @@ describe('[17.3] replace', () => {
     expect(snapshot(doc).length).toBeLessThan(20_000)
   })
 
-  it('[17.3] keeps equal keys of a map, sets changed ones and deletes absent ones', () => {
+  it('[17.3] replacing a map keeps equal keys, sets changed keys and deletes absent keys', () => {
     const { log } = write('map', { same: { a: [1, { b: null }] }, changed: 1, absent: 1 })
     const editor = openEditor(log)
     const changes: Record<string, string> = {}
@@ -138,7 +141,7 @@ describe('[17.3] replace', () => {
     expect(changes).toEqual({ absent: 'delete', added: 'add', changed: 'update' })
   })
 
-  it('[17.3] keeps the shared types of clients whose content is equal', () => {
+  it('[17.3] replacing a map or array keeps the shared types of clients whose content is equal', () => {
     const editor = openEditor([])
     const [title, row] = [new Y.Text('Title'), new Y.Map([['a', 1]])]
     editor.getMap('map').set('title', title)
@@ -152,7 +155,7 @@ describe('[17.3] replace', () => {
     expect(read(editor, 'array', 'array')).toEqual([{ a: 2 }, 'new'])
   })
 
-  it('[17.3] keeps cursors in unchanged parts of a text', () => {
+  it('[17.3] replacing a text keeps cursors in its unchanged parts', () => {
     const { log } = write('text', 'one two three')
     const editor = openEditor(log)
     const cursor = Y.createRelativePositionFromTypeIndex(editor.getText(key), 'one two '.length)
@@ -161,7 +164,7 @@ describe('[17.3] replace', () => {
     expect(index).toBe('one twenty-two '.length)
   })
 
-  it('[17.3] keeps unchanged paragraphs, with the formats of their text', () => {
+  it('[17.3] replacing XML keeps unchanged texts, with their formats', () => {
     const editor = openEditor([])
     const [rich, other] = [new Y.XmlText('rich'), new Y.XmlText('other')]
     editor.getXmlFragment(key).insert(0, [rich, new Y.XmlElement('hr'), other])
@@ -173,13 +176,13 @@ describe('[17.3] replace', () => {
     expect(read(editor, 'xml', key)).toBe('<strong>rich</strong><hr></hr>another')
   })
 
-  it('[17.3] creates no update for equal XML, even if its text is split differently', () => {
+  it('[17.3] replacing XML by equal XML creates no update, even if the stored text is split into several nodes', () => {
     const editor = openEditor([])
     editor.getXmlFragment(key).insert(0, [new Y.XmlText('a'), new Y.XmlText(''), new Y.XmlText('b')])
     expect(replace(load([snapshot(editor)]), 'xml', key, 'ab')).toBeNull()
   })
 
-  it('[17.3] replaces a text that has embedded objects', () => {
+  it('[17.3] replacing a text removes the objects that are embedded in it', () => {
     const editor = openEditor([])
     editor.getText(key).insert(0, 'abc')
     editor.getText(key).insertEmbed(1, { image: 'x' })
@@ -190,7 +193,7 @@ describe('[17.3] replace', () => {
   })
 })
 
-describe('[17] typeError', () => {
+describe('[17] contentError', () => {
   it.each([
     ['text', 1, 'Data must be a string for type text.'],
     ['xml', {}, 'Data must be a string for type xml.'],
@@ -198,33 +201,33 @@ describe('[17] typeError', () => {
     ['map', null, 'Data must be an object for type map.'],
     ['array', {}, 'Data must be an array for type array.'],
     ['array', 'a', 'Data must be an array for type array.'],
-  ] as const)('[17] names the data that type %s needs instead of %j', (type, data, message) => {
-    expect(typeError(type, data)).toBe(message)
+  ] as const)('[17] contentError names the data that type %s needs instead of %j', (type, data, message) => {
+    expect(contentError(type, data)).toBe(message)
     expect(() => replace(load([]), type, key, data)).toThrow(new TypeError(message))
   })
 
-  it('[17] accepts the empty value of each type, which needs no update', () => {
+  it('[17] the empty value of each type is accepted, and creates no update in an empty document', () => {
     for (const [type, data] of [
       ['text', ''],
       ['xml', ''],
       ['map', {}],
       ['array', []],
     ] as const) {
-      expect(typeError(type, data)).toBeNull()
+      expect(contentError(type, data)).toBeNull()
       expect(replace(load([]), type, key, data)).toBeNull()
       expect(read(load([]), type, key)).toEqual(data)
     }
   })
 
-  it('[17.0.1] refuses data that is nested too deep and maps with too many keys', () => {
+  it('[17.0.1] data that is nested too deep and maps with too many keys are refused', () => {
     expect(write('array', nested(101)).content()).toEqual(nested(101))
-    expect(typeError('array', nested(102))).toBe('Data must not be nested deeper than 100 levels.')
-    expect(typeError('map', { a: nested(1e6) })).toBe('Data must not be nested deeper than 100 levels.')
-    expect(typeError('map', keys(50_000))).toBeNull()
-    expect(typeError('map', keys(50_001))).toBe('Data must not have more than 50000 keys.')
-    expect(typeError('array', Array(50_001).fill(0))).toBeNull()
+    expect(contentError('array', nested(102))).toBe('Data must not be nested deeper than 100 levels.')
+    expect(contentError('map', { a: nested(1e6) })).toBe('Data must not be nested deeper than 100 levels.')
+    expect(contentError('map', keys(50_000))).toBeNull()
+    expect(contentError('map', keys(50_001))).toBe('Data must not have more than 50000 keys.')
+    expect(contentError('array', Array(50_001).fill(0))).toBeNull()
     expect(
-      typeError(
+      contentError(
         'array',
         repeat(50_001, () => ({ constructor: 0 })),
       ),
@@ -233,7 +236,7 @@ describe('[17] typeError', () => {
 })
 
 describe('[17] hostile content', () => {
-  it('[17] never contains __proto__, from callers or from clients', () => {
+  it('[17] content never contains __proto__, from callers or from clients', () => {
     const attack = '{"__proto__":{"admin":true},"a":{"__proto__":{"admin":true},"b":1}}'
     expect(write('map', parse(attack)).content()).toStrictEqual({ a: { b: 1 } })
     expect(write('array', [parse(attack)]).content()).toStrictEqual([{ a: { b: 1 } }])
@@ -249,7 +252,7 @@ describe('[17] hostile content', () => {
     expect([...editor.getMap(key).keys()]).toEqual(['a'])
   })
 
-  it('[17] may have keys that are special in Yjs or JavaScript', () => {
+  it('[17] content may have keys that are special in Yjs or JavaScript', () => {
     const odd = { constructor: { constructor: null, a: [{ constructor: 1 }] }, toJSON: 1, hasOwnProperty: 2 }
     for (const [type, data] of [
       ['map', odd],
@@ -263,7 +266,7 @@ describe('[17] hostile content', () => {
     }
   })
 
-  it('[17] has no lone surrogates, in keys either, on the server and in clients', () => {
+  it('[17] content has no lone surrogates, neither in values nor in keys', () => {
     fc.assert(
       fc.property(anyText, anyText, (before, after) => {
         const doc = load([])
@@ -278,13 +281,13 @@ describe('[17] hostile content', () => {
     expect(write('xml', '<p a="\uD800">\uDC00😀</p>').content()).toBe('<p a="\uFFFD">\uFFFD😀</p>')
   })
 
-  it('[17] does not split an emoji that is replaced by one with the same first surrogate', () => {
+  it('[17] replacing an emoji by one with the same first or second surrogate splits neither', () => {
     expect(write('text', 'a😀b', 'a😁b').content()).toBe('a😁b')
     expect(write('text', 'a😀b', 'a🨀b').content()).toBe('a🨀b')
     expect(write('text', '😀', '🨀😀').content()).toBe('🨀😀')
   })
 
-  it('[17] may have numbers of every size, null, booleans and long strings', () => {
+  it('[17] content may have numbers of every size, null, booleans, long strings and long arrays', () => {
     const data = [0, -0, 0.1, -1e308, 5e-324, 2 ** 31, 2 ** 53, null, true, false, '', '\0', 'x'.repeat(1e6)]
     expect(write('array', data).content()).toEqual(data)
     expect(write('map', Object.fromEntries(data.entries())).content()).toEqual(
@@ -295,7 +298,7 @@ describe('[17] hostile content', () => {
     expect(write('array', Array(300_000).fill('a')).content()).toHaveLength(300_000)
   })
 
-  it('[17] is read as JSON, whatever values clients have stored', () => {
+  it('[17] content is read as JSON, whatever values clients have stored', () => {
     const editor = openEditor([])
     const map = editor.getMap(key)
     map.set('big', 10n)
@@ -316,7 +319,7 @@ describe('[17] hostile content', () => {
     })
   })
 
-  it('[17] can be read from a root that clients filled as another type', () => {
+  it('[17] content can be written to and read from a root that clients filled as another type', () => {
     const editor = openEditor([])
     editor.getArray(key).insert(0, ['a', 1, new Y.Map()])
     for (const [type, data] of [
@@ -330,7 +333,7 @@ describe('[17] hostile content', () => {
     }
   })
 
-  it('[17] can be read from types that are nested deeper than the stack', () => {
+  it('[17] content of types that are nested deeper than the stack is read down to 100 levels', () => {
     const editor = openEditor([])
     editor.transact(() => {
       let map = editor.getMap(key)

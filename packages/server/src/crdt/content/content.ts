@@ -5,27 +5,27 @@ import { difference, plain, record, sizeError, storable, wellFormed } from './va
 import { insertNodes, nodesOf } from './xml-fragment.ts'
 import { formatXml, parseXml, type XmlNode } from './xml.ts'
 
-/** The content as JSON, whatever values clients have stored. */
+/** Returns the content as JSON, whatever values clients have stored. */
 export function read(doc: Y.Doc, type: ContentType, contentKey: string): unknown {
   const key = wellFormed(contentKey)
-  if (type === 'text') return json(doc.getText(key))
-  if (type === 'map') return json(doc.getMap(key))
-  if (type === 'array') return json(doc.getArray(key))
-  return json(doc.getXmlFragment(key))
+  if (type === 'text') return toJson(doc.getText(key))
+  if (type === 'map') return toJson(doc.getMap(key))
+  if (type === 'array') return toJson(doc.getArray(key))
+  return toJson(doc.getXmlFragment(key))
 }
 
-const json = (value: unknown, depth = 0): unknown => plain(value, sharedJson, depth)
+const toJson = (value: unknown, depth = 0): unknown => plain(value, sharedToJson, depth)
 
-function sharedJson(type: object, depth: number): unknown {
+function sharedToJson(type: object, depth: number): unknown {
   if (type instanceof Y.XmlFragment || type instanceof Y.XmlText) return formatXml(nodesOf(type))
   if (type instanceof Y.Text) return wellFormed(type.toJSON())
-  if (type instanceof Y.Array) return type.toArray().map((item) => json(item, depth + 1))
-  if (type instanceof Y.Map) return record(type.entries(), (item) => json(item, depth + 1))
+  if (type instanceof Y.Array) return type.toArray().map((item) => toJson(item, depth + 1))
+  if (type instanceof Y.Map) return record(type.entries(), (item) => toJson(item, depth + 1))
   return null
 }
 
-/** The message for data that does not fit the type, such as a string for a map; or null. */
-export function kindError(type: ContentType, data: unknown): string | null {
+/** Returns a message if the data does not fit the type, such as a string for a map. Returns null if it fits. */
+export function typeMismatch(type: ContentType, data: unknown): string | null {
   if (type === 'text' || type === 'xml') {
     return typeof data === 'string' ? null : `Data must be a string for type ${type}.`
   }
@@ -33,17 +33,17 @@ export function kindError(type: ContentType, data: unknown): string | null {
   return fits ? null : `Data must be an ${type === 'map' ? 'object' : 'array'} for type ${type}.`
 }
 
-/** The message for data that cannot be stored with this type, or null. `replace` checks whether XML is well-formed. */
-export function typeError(type: ContentType, data: unknown): string | null {
-  return kindError(type, data) ?? (typeof data === 'string' ? null : sizeError(data as object))
+/** Returns a message if the data cannot be stored with this type, otherwise null. Does not parse XML: `replace` does. */
+export function contentError(type: ContentType, data: unknown): string | null {
+  return typeMismatch(type, data) ?? (typeof data === 'string' ? null : sizeError(data as object))
 }
 
 /**
- * Replaces the content in one transaction. Returns the update to append (only the difference), or null if nothing changed.
- * The data must pass `typeError`. Throws an `XmlError`, before any change, for malformed XML.
+ * Replaces the content in one transaction. Returns the update to append, which contains only the difference, or null if
+ * nothing changed. The data must pass `contentError`. Throws an `XmlError`, before any change, for malformed XML.
  */
 export function replace(doc: Y.Doc, type: ContentType, contentKey: string, data: unknown): Uint8Array | null {
-  const error = typeError(type, data)
+  const error = contentError(type, data)
   if (error !== null) throw new TypeError(error)
   const write = writers[type](doc, wellFormed(contentKey), plain(data))
   const updates: Uint8Array[] = []
@@ -54,7 +54,7 @@ export function replace(doc: Y.Doc, type: ContentType, contentKey: string, data:
   return updates.length === 0 ? null : Y.mergeUpdates(updates)
 }
 
-/** Lists keep equal items at both ends, so that cursors and nested types of open editors survive the write. */
+/** Lists keep equal items at both ends, so that the cursors and nested types of open editors survive the write. */
 const writers: Record<ContentType, (doc: Y.Doc, key: string, data: unknown) => () => void> = {
   text: (doc, key, data) => () => replaceText(doc.getText(key), data as string),
   map: (doc, key, data) => () => replaceMap(doc.getMap(key), data as Record<string, unknown>),
@@ -68,7 +68,7 @@ const writers: Record<ContentType, (doc: Y.Doc, key: string, data: unknown) => (
 function replaceText(text: Y.Text, after: string) {
   const before = text.toJSON()
   if (before === after) return
-  // Embedded objects count in the length of the text but not of the string, so positions cannot be compared.
+  // Embedded objects add to the length of the text, but not to that of the string, so positions cannot be compared.
   if (before.length !== text.length) {
     text.delete(0, text.length)
     text.insert(0, after)
@@ -88,12 +88,12 @@ const isSurrogate = (text: string, index: number, half: 0xd800 | 0xdc00) =>
 function replaceMap(map: Y.Map<unknown>, after: Record<string, unknown>) {
   for (const key of map.keys()) if (!Object.hasOwn(after, key)) map.delete(key)
   for (const [key, value] of Object.entries(after)) {
-    if (!map.has(key) || !isDeepStrictEqual(json(map.get(key)), value)) map.set(key, storable(value))
+    if (!map.has(key) || !isDeepStrictEqual(toJson(map.get(key)), value)) map.set(key, storable(value))
   }
 }
 
 function replaceArray(array: Y.Array<unknown>, after: unknown[]) {
-  const before = array.toArray().map((item) => json(item))
+  const before = array.toArray().map((item) => toJson(item))
   const { start, removed, added } = difference(before, after, isDeepStrictEqual)
   array.delete(start, removed)
   array.insert(start, after.slice(start, start + added).map(storable))

@@ -1,4 +1,4 @@
-/** The stored bytes cannot be read, or updates are missing. */
+/** The bytes of a stored document cannot be read, or updates are missing. */
 export class DamagedLog extends Error {
   override name = 'DamagedLog'
 }

@@ -3,7 +3,7 @@ import * as Y from 'yjs'
 
 type Values = Map<string, unknown>
 
-/** The formats at a position of a list: those before the restore, those now, and those wanted. */
+/** The formats at a position of a list: those before the restore, those present now, and the wanted ones. */
 export class Formats {
   readonly #before: Values = new Map()
   readonly #present: Values = new Map()
@@ -11,6 +11,7 @@ export class Formats {
   /** Keys whose present value is not the wanted one. */
   readonly #differing = new Set<string>()
 
+  /** Adds a format of the wanted list. */
   want(item: Y.Item): void {
     const { key, value } = formatIn(item)
     set(this.#wanted, key, value)
@@ -36,7 +37,7 @@ export class Formats {
     }
   }
 
-  /** The formats to write before the next unit. */
+  /** Returns the formats to write before the next unit, and marks them as present. */
   *missing(): Generator<Y.ContentFormat> {
     for (const key of this.#differing) {
       const value = valueOf(this.#wanted, key)
@@ -63,7 +64,7 @@ export class Formats {
 
 const formatIn = ({ content }: Y.Item): { key: string; value: unknown } => content as Y.ContentFormat
 
-/** Null: the format ends. */
+/** Null means that the format ends. */
 const valueOf = (values: Values, key: string): unknown => values.get(key) ?? null
 
 const set = (values: Values, key: string, value: unknown) =>

@@ -3,14 +3,15 @@ import { DamagedLog } from './errors.ts'
 import { batches, type Parts } from './parts.ts'
 
 /**
- * The client id of the server's own writes. It is always the same, so that they never grow the state vector. A write with
- * it needs the whole stored document, loaded under the row's lock: then its clock continues where it stopped.
+ * The Yjs client id of the server's own writes. It is always the same, so that these never grow the state vector. Such a write
+ * needs the whole stored document, and is stored only if no other one came in between (`canStillAppend`): so the clock of this
+ * id continues where it stopped.
  */
 export const serverClientId = 0xffff_ffff
 
 /**
- * Yjs joins the new items of an array when a transaction ends, in time and memory quadratic in their number: 40,000 that
- * were written one by one crash the process. With this limit a transaction has a few thousand.
+ * Yjs joins the new items of an array when a transaction ends, in time and memory quadratic in their number: 40,000 items that
+ * were written one by one crash the process. With this limit a transaction has a few thousand items.
  */
 const maxPerTransaction = { parts: 256, bytes: 32 * 1024 }
 
@@ -22,12 +23,12 @@ export function load(parts: Parts): Y.Doc {
       for (const part of some) Y.applyUpdate(doc, part)
     })
   }
-  // After the updates: Yjs changes the id of a document when it applies an update with the same id.
+  // Set after the updates: Yjs changes the id of a document when it applies an update with the same id.
   doc.clientID = serverClientId
   return doc
 }
 
-/** The same. Throws `DamagedLog` if updates are missing, because their content would be missing, too. */
+/** As `load`. Throws `DamagedLog` if bytes cannot be read, or if updates are missing, whose content would be missing, too. */
 export function loadWhole(parts: Parts): Y.Doc {
   const doc = loadReadable(parts)
   const { pendingStructs, pendingDs } = doc.store

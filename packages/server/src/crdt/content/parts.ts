@@ -1,7 +1,7 @@
 /** A stored Yjs document: a snapshot and the updates after it. */
 export type Parts = readonly Uint8Array[]
 
-/** Parts joined into one array: sending thousands of small ones to a thread costs too much. */
+/** Parts joined into one array: sending thousands of small arrays to a thread costs too much. */
 export interface PackedParts {
   bytes: Uint8Array
   sizes: Float64Array

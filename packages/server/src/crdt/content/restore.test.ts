@@ -16,7 +16,7 @@ import { load } from './load.ts'
 import { restore } from './restore.ts'
 
 describe('[17.6] restoring a version', () => {
-  it('[17.6] restores any document to any of its states, for all clients, and twice without a change', () => {
+  it('[17.6] any document can be restored to any of its states, for all clients; a second restore changes nothing', () => {
     fc.assert(
       fc.property(edits(30), edits(30), edits(10), fc.boolean(), (first, second, third, isCompacted) => {
         const open = session(3)
@@ -46,7 +46,7 @@ describe('[17.6] restoring a version', () => {
     )
   })
 
-  it('[17.6.1] keeps unchanged items in place and writes only the changed ones', () => {
+  it('[17.6.1] a restore keeps unchanged items and cursors in place, and writes only changed items', () => {
     const { open, one, version } = twoStates(
       (doc) => {
         const paragraphs = Array.from({ length: 1000 }, (_, i) => paragraph(`Paragraph ${i} has some words.`))
@@ -79,7 +79,7 @@ describe('[17.6] restoring a version', () => {
     ])
   })
 
-  it('[17.6.1] matches items that were written again by their content, also inside types', () => {
+  it('[17.6.1] a second restore keeps the items that the first one wrote again', () => {
     const { open, one, version } = twoStates(
       (doc) => roots.xml(doc).insert(0, ['one', 'two', 'three'].map(paragraph)),
       (doc) => roots.xml(doc).delete(0, 3),
@@ -97,7 +97,7 @@ describe('[17.6] restoring a version', () => {
     expect(fragment.toArray().every((child, index) => child === restored[index])).toBe(true)
   })
 
-  it('[17.6] [17.6.1] is an ordinary change: editors can still undo their own changes', () => {
+  it('[17.6] [17.6.1] after a restore, editors can still undo their own changes', () => {
     const open = session(2)
     const [one, other] = open.docs as [Y.Doc, Y.Doc]
     const undo = new Y.UndoManager(roots.text(one), { captureTimeout: 0 })
@@ -119,7 +119,7 @@ describe('[17.6] restoring a version', () => {
     expect(open.docs.map((doc) => roots.text(doc).toJSON())).toEqual(['', ''])
   })
 
-  it('[17.6] empties roots that the version does not have, without knowing the kinds of roots', () => {
+  it('[17.6] a restore empties roots of any kind that the version does not have', () => {
     const { open, one, version } = twoStates(
       (doc) => doc.getText('kept').insert(0, 'text', { bold: true }),
       (doc) => {
@@ -139,7 +139,7 @@ describe('[17.6] restoring a version', () => {
     expect(one.getXmlFragment('new xml').toJSON()).toBe('')
   })
 
-  it('[17.6] restores values that no method of Yjs would insert', () => {
+  it('[17.6] a restore writes values that no method of Yjs would insert', () => {
     const values = [
       undefined,
       null,
@@ -189,7 +189,7 @@ describe('[17.6] restoring a version', () => {
     expect(roots.array(one).toArray()).toEqual(values)
   })
 
-  it('[17.6] splits no surrogate pairs, and restores pairs of which half was deleted', () => {
+  it('[17.6] a restore splits no surrogate pairs, and writes pairs again of which half was deleted', () => {
     const replaced = twoStates(
       (doc) => roots.text(doc).insert(0, '\u{1f600}'),
       (doc) => {
@@ -211,7 +211,7 @@ describe('[17.6] restoring a version', () => {
     }
   })
 
-  it('[17.6] leaves no redundant formats that open editors would remove', () => {
+  it('[17.6] a restore leaves no redundant formats that open editors would remove', () => {
     const { open, version } = twoStates(
       (doc) => {
         roots.text(doc).insert(0, 'plain bold plain')
@@ -234,7 +234,7 @@ describe('[17.6] restoring a version', () => {
     ])
   })
 
-  it('[17.6] restores deep and large documents within the time limit', () => {
+  it('[17.6] two restores of a deep and large document take less than 10 s', () => {
     const { open, one, version } = twoStates(
       (doc) =>
         doc.transact(() => {
@@ -272,7 +272,7 @@ describe('[17.6] restoring a version', () => {
     expect(roots.text(one).toJSON()).toBe('x'.repeat(3000))
   })
 
-  it('[17.6] writes values of alternating clients as one item', () => {
+  it('[17.6] a restore writes deleted values of alternating clients as one item', () => {
     const count = 40_000
     const valuesOf = (client: number) =>
       Array.from({ length: count / 2 }, (_, turn) => {

@@ -8,14 +8,14 @@ import {
   equalUnits,
   idOf,
   keysOf,
-  partsOf,
-  type Shared,
+  contentOf,
+  type SharedType,
   typeIn,
   visible,
 } from './units.ts'
 
-/** A type and the wanted state of it. */
-type Task = [type: Shared, wanted: Shared]
+/** A type, and its wanted state. */
+type Task = [type: SharedType, wanted: SharedType]
 
 /**
  * Restores a document to an earlier state by a new transaction: equal items stay, missing ones are written again, others
@@ -45,7 +45,7 @@ function writeEntries(transaction: Y.Transaction, [type, wanted]: Task, tasks: T
       present?.item.delete(transaction)
     } else {
       const isKept = present && equalUnits(present, after, 'start', areOfOneKind) === 1
-      const left = partsOf(type).entries.get(key) ?? null
+      const left = contentOf(type).entries.get(key) ?? null
       const item = isKept ? present.item : insert(transaction, type, left, null, copyOf(after), key)
       addTask(tasks, item, after.item)
     }
@@ -55,14 +55,14 @@ function writeEntries(transaction: Y.Transaction, [type, wanted]: Task, tasks: T
 /** Walks along a list and turns it into the wanted one. */
 class ListWriter {
   readonly #transaction: Y.Transaction
-  readonly #list: Shared
-  readonly #wanted: Shared
+  readonly #list: SharedType
+  readonly #wanted: SharedType
   readonly #tasks: Task[]
   readonly #formats = new Formats()
   #left: Y.Item | null = null
   /**
-   * Values to write here as one item: Yjs would join values that are written one by one, in memory quadratic in their
-   * number.
+   * Values to write after `#left` as one item: Yjs would join values that are written one by one, in memory quadratic in
+   * their number.
    */
   #values: unknown[] = []
   /** Whether a unit was written or removed since the last kept one. */
@@ -103,7 +103,7 @@ class ListWriter {
     addTask(this.#tasks, this.#left!, wanted.item)
   }
 
-  /** Items are split only here, so `kept` may name positions from before the split. */
+  /** Makes the kept units one item of their own. Only this splits items, so `kept` may name positions from before a split. */
   #cutOut(kept: { item: Y.Item; start: number; length: number }): Y.Item {
     const { client, clock } = idOf(kept)
     const item = Y.getItemCleanStart(this.#transaction, Y.createID(client, clock))
@@ -145,13 +145,13 @@ class ListWriter {
   }
 
   get #right(): Y.Item | null {
-    return this.#left === null ? partsOf(this.#list).first : this.#left.right
+    return this.#left === null ? contentOf(this.#list).first : this.#left.right
   }
 }
 
 function insert(
   transaction: Y.Transaction,
-  type: Shared,
+  type: SharedType,
   left: Y.Item | null,
   right: Y.Item | null,
   content: Y.Item['content'],
@@ -164,7 +164,7 @@ function insert(
   return item
 }
 
-/** The content of a type is written later. */
+/** Adds a task if the items contain a type, whose content is written later. */
 function addTask(tasks: Task[], item: Y.Item, wanted: Y.Item): void {
   const [type, after] = [typeIn(item), typeIn(wanted)]
   if (type && after) tasks.push([type, after])

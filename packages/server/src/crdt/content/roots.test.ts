@@ -3,12 +3,12 @@ import * as Y from 'yjs'
 import { read } from './content.ts'
 import { UnfitContent } from './errors.ts'
 import { load, snapshot } from './load.ts'
-import { choose, type Contents, type ContentType, locate } from './roots.ts'
+import { chooseRoot, type Contents, type ContentType, locateRoot } from './roots.ts'
 
 const undeclared: Contents = { type: null, contentKey: null }
 
 /** A document that a client created and the server loaded: its roots have no type. */
-function made(make: (doc: Y.Doc) => void): Y.Doc {
+function loadedDoc(make: (doc: Y.Doc) => void): Y.Doc {
   const doc = new Y.Doc()
   make(doc)
   return load([snapshot(doc)])
@@ -32,40 +32,40 @@ const contents: [what: string, type: string, make: (doc: Y.Doc) => void, data: u
 ]
 
 describe('[17.2] the root that is read without a declaration', () => {
-  it.each(contents)('[17.2.3] %s: %s', (_what, type, make, data) => {
-    const doc = made(make)
-    const found = locate(doc, undeclared)
+  it.each(contents)('[17.2.3] a root with %s is read as %s', (_what, type, make, data) => {
+    const doc = loadedDoc(make)
+    const found = locateRoot(doc, undeclared)
     expect(found).toEqual({ type, contentKey: 'content' })
     expect(read(doc, found.type!, found.contentKey!)).toEqual(data)
   })
 
-  it('[17.2.3] has the type of its content, not of deleted content before it', () => {
-    const doc = made((doc) => {
+  it('[17.2.3] a root has the type of its content, though deleted content precedes it', () => {
+    const doc = loadedDoc((doc) => {
       doc.getText('content').insert(0, 'gone')
       doc.getText('content').delete(0, 4)
       doc.getText('content').insert(0, 'here')
     })
-    expect(locate(doc, undeclared).type).toBe('text')
+    expect(locateRoot(doc, undeclared).type).toBe('text')
   })
 
-  it('[17.2.3] has no type after it was emptied, except for a map', () => {
-    const list = made((doc) => {
+  it('[17.2.3] a root that was emptied has no type, except for a map', () => {
+    const list = loadedDoc((doc) => {
       doc.getArray('content').push([1])
       doc.getArray('content').delete(0, 1)
     })
-    expect(locate(list, undeclared)).toEqual({ type: null, contentKey: 'content' })
-    const map = made((doc) => {
+    expect(locateRoot(list, undeclared)).toEqual({ type: null, contentKey: 'content' })
+    const map = loadedDoc((doc) => {
       doc.getMap('content').set('a', 1)
       doc.getMap('content').delete('a')
     })
-    expect(locate(map, undeclared)).toEqual({ type: 'map', contentKey: 'content' })
-    expect(locate(load([]), undeclared)).toEqual({ type: null, contentKey: null })
+    expect(locateRoot(map, undeclared)).toEqual({ type: 'map', contentKey: 'content' })
+    expect(locateRoot(load([]), undeclared)).toEqual({ type: null, contentKey: null })
   })
 
-  it('[17.2.1] [17.2.2] is the first default root of a binding, otherwise the first by name', () => {
+  it('[17.2.1] [17.2.2] without a declaration, the default root of a binding is read, otherwise the first root by name', () => {
     const keyOf = (...names: string[]) =>
-      locate(
-        made((doc) => {
+      locateRoot(
+        loadedDoc((doc) => {
           for (const name of names) doc.getText(name).insert(0, name)
         }),
         undeclared,
@@ -88,33 +88,33 @@ describe('[17.2] the root that is read with a declaration', () => {
     doc.getText('content').delete(0, 1)
   }
 
-  it('[17.2] is the declared one, if it was ever written', () => {
-    const both = made((doc) => [doc.getText('content').insert(0, 'x'), tiptap(doc)])
-    expect(locate(both, declared)).toEqual(declared)
+  it('[17.2] the declared root is read if it was ever written, or if no root was', () => {
+    const both = loadedDoc((doc) => [doc.getText('content').insert(0, 'x'), tiptap(doc)])
+    expect(locateRoot(both, declared)).toEqual(declared)
     expect(
-      locate(
-        made((doc) => void [emptied(doc), tiptap(doc)]),
+      locateRoot(
+        loadedDoc((doc) => void [emptied(doc), tiptap(doc)]),
         declared,
       ),
     ).toEqual(declared)
-    expect(locate(load([]), declared)).toEqual(declared)
+    expect(locateRoot(load([]), declared)).toEqual(declared)
   })
 
-  it('[17.2.1] [17.2.2] is the default root of a binding, with its own type, if the declared one was never written', () => {
-    expect(locate(made(tiptap), declared)).toEqual({ type: 'xml', contentKey: 'default' })
-    const several = made((doc) => [doc.getMap('a').set('a', 1), tiptap(doc)])
-    expect(locate(several, declared)).toEqual({ type: 'xml', contentKey: 'default' })
-    expect(locate(several, { type: 'map', contentKey: 'a' })).toEqual({ type: 'map', contentKey: 'a' })
-    const ofAnotherName = made((doc) => doc.getText('a').insert(0, 'x'))
-    expect(locate(ofAnotherName, declared)).toEqual({ type: 'text', contentKey: 'a' })
-    const ofTwoNames = made((doc) => [doc.getText('a').insert(0, 'x'), doc.getText('b').insert(0, 'x')])
-    expect(locate(ofTwoNames, declared)).toEqual(declared)
-    expect(locate(ofAnotherName, { type: 'xml', contentKey: null })).toEqual({
+  it('[17.2.1] [17.2.2] if the declared root was never written, the default root of a binding or the only root is read', () => {
+    expect(locateRoot(loadedDoc(tiptap), declared)).toEqual({ type: 'xml', contentKey: 'default' })
+    const several = loadedDoc((doc) => [doc.getMap('a').set('a', 1), tiptap(doc)])
+    expect(locateRoot(several, declared)).toEqual({ type: 'xml', contentKey: 'default' })
+    expect(locateRoot(several, { type: 'map', contentKey: 'a' })).toEqual({ type: 'map', contentKey: 'a' })
+    const ofAnotherName = loadedDoc((doc) => doc.getText('a').insert(0, 'x'))
+    expect(locateRoot(ofAnotherName, declared)).toEqual({ type: 'text', contentKey: 'a' })
+    const ofTwoNames = loadedDoc((doc) => [doc.getText('a').insert(0, 'x'), doc.getText('b').insert(0, 'x')])
+    expect(locateRoot(ofTwoNames, declared)).toEqual(declared)
+    expect(locateRoot(ofAnotherName, { type: 'xml', contentKey: null })).toEqual({
       type: 'text',
       contentKey: 'a',
     })
     const array = { type: 'array', contentKey: 'list' } as const
-    expect(locate(made(tiptap), array)).toEqual({ type: 'xml', contentKey: 'default' })
+    expect(locateRoot(loadedDoc(tiptap), array)).toEqual({ type: 'xml', contentKey: 'default' })
   })
 
   const mismatches: [declared: ContentType, make: (doc: Y.Doc) => void, read: ContentType][] = [
@@ -128,9 +128,9 @@ describe('[17.2] the root that is read with a declaration', () => {
   ]
 
   it.each(mismatches)(
-    '[17.2.3] has the declared type %s unless it has only content of another type',
+    '[17.2.3] a root that is declared as %s is read as another type only if all of its content has that type',
     (type, make, read) => {
-      expect(locate(made(make), { type, contentKey: 'r' }).type).toBe(read)
+      expect(locateRoot(loadedDoc(make), { type, contentKey: 'r' }).type).toBe(read)
     },
   )
 })
@@ -138,40 +138,40 @@ describe('[17.2] the root that is read with a declaration', () => {
 describe('[17.3.1] the root that a write or a later declaration refers to', () => {
   const declared: Contents = { type: 'xml', contentKey: 'content' }
 
-  it('[17.3.1] [17.3.3] is the one that is read, or any named one while the declared one is empty', () => {
-    const doc = made(tiptap)
-    expect(choose(doc, declared, { type: 'xml' })).toBe('default')
-    expect(choose(doc, declared, { type: 'xml', contentKey: 'default' })).toBe('default')
-    expect(choose(doc, declared, { type: 'text', contentKey: 'content' })).toBe('content')
-    expect(choose(doc, declared, { contentKey: 'notes' })).toBe('notes')
-    expect(choose(load([]), declared, { type: 'map' })).toBe('content')
-    expect(choose(load([]), undeclared, { type: 'map' })).toBe('content')
+  it('[17.3.1] [17.3.3] a write refers to the root that is read, or to any named root while the declared one is empty', () => {
+    const doc = loadedDoc(tiptap)
+    expect(chooseRoot(doc, declared, { type: 'xml' })).toBe('default')
+    expect(chooseRoot(doc, declared, { type: 'xml', contentKey: 'default' })).toBe('default')
+    expect(chooseRoot(doc, declared, { type: 'text', contentKey: 'content' })).toBe('content')
+    expect(chooseRoot(doc, declared, { contentKey: 'notes' })).toBe('notes')
+    expect(chooseRoot(load([]), declared, { type: 'map' })).toBe('content')
+    expect(chooseRoot(load([]), undeclared, { type: 'map' })).toBe('content')
   })
 
-  it('[17.3.2] must be the declared one while that has content', () => {
-    const doc = made((doc) => [doc.getXmlFragment('content').push([new Y.XmlText('x')]), tiptap(doc)])
-    expect(() => choose(doc, declared, { contentKey: 'default' })).toThrow(
+  it('[17.3.2] a write must refer to the declared root while that has content', () => {
+    const doc = loadedDoc((doc) => [doc.getXmlFragment('content').push([new Y.XmlText('x')]), tiptap(doc)])
+    expect(() => chooseRoot(doc, declared, { contentKey: 'default' })).toThrow(
       new UnfitContent(
         'Content key does not match the stored data: "content" is declared and holds xml, "default" holds xml. ' +
           'Empty "content" before you declare another one.',
       ),
     )
-    expect(() => choose(made(tiptap), undeclared, { contentKey: 'notes' })).toThrow(
+    expect(() => chooseRoot(loadedDoc(tiptap), undeclared, { contentKey: 'notes' })).toThrow(
       new UnfitContent(
         'Content key does not match the stored data: "default" holds xml. ' +
           'Empty "default" before you declare another one.',
       ),
     )
-    const emptied = made((doc) => {
+    const emptied = loadedDoc((doc) => {
       doc.getXmlFragment('content').push([new Y.XmlText('x')])
       doc.getXmlFragment('content').delete(0, 1)
       tiptap(doc)
     })
-    expect(choose(emptied, declared, { contentKey: 'default' })).toBe('default')
+    expect(chooseRoot(emptied, declared, { contentKey: 'default' })).toBe('default')
   })
 
-  it('[17.3.2] must not have content of another type', () => {
-    expect(() => choose(made(tiptap), declared, { type: 'text' })).toThrow(
+  it('[17.3.2] a write must not refer to a root that has content of another type', () => {
+    expect(() => chooseRoot(loadedDoc(tiptap), declared, { type: 'text' })).toThrow(
       new UnfitContent('Type does not match the stored data: "default" holds xml.'),
     )
   })

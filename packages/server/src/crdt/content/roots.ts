@@ -26,11 +26,11 @@ const usualKeys = [
  * of a binding or the only root is read instead. A root that was emptied is still read, so that deleting a whole text does
  * not show another root.
  */
-export const locate = (doc: Y.Doc, declared: Contents): Contents =>
-  find(doc, declared, declared.contentKey === null || doc.share.size === 1)
+export const locateRoot = (doc: Y.Doc, declared: Contents): Contents =>
+  findRoot(doc, declared, declared.contentKey === null || doc.share.size === 1)
 
-/** Without `anyName`, only the declared root and the default roots of bindings. */
-function find(doc: Y.Doc, declared: Contents, anyName: boolean): Contents {
+/** Finds the root to read. Without `anyName`, it can only be the declared root or a default root of a binding. */
+function findRoot(doc: Y.Doc, declared: Contents, anyName: boolean): Contents {
   const candidates = [declared.contentKey, ...usualKeys]
   if (anyName) candidates.push([...doc.share.keys()].sort()[0] ?? null)
   const contentKey = candidates.find((name) => isWritten(doc, name)) ?? declared.contentKey
@@ -38,17 +38,17 @@ function find(doc: Y.Doc, declared: Contents, anyName: boolean): Contents {
 }
 
 /**
- * The root that a write or a later declaration refers to: the named one, or the one that is read. In an editor with a
- * declared key, a root that is read only because it is the only one is not used: the editor may get more roots, and a write
- * would replace the wrong one. Throws `UnfitContent` if the declared root has content and another one is named, or if the
- * root has content of another type.
+ * Returns the key of the root that a write or a later declaration refers to: the named root, or the root that is read. In an
+ * editor with a declared key, a root that is read only because it is the only one is not used: the editor may get more roots,
+ * and a write would replace the wrong one. Throws `UnfitContent` if the declared root has content and another root is named,
+ * or if the root has content of another type.
  */
-export function choose(doc: Y.Doc, declared: Contents, sent: Partial<Contents>): string {
-  const read = find(doc, declared, declared.contentKey === null)
+export function chooseRoot(doc: Y.Doc, declared: Contents, sent: Partial<Contents>): string {
+  const read = findRoot(doc, declared, declared.contentKey === null)
   const contentKey = sent.contentKey ?? read.contentKey ?? 'content'
   const kept = declared.contentKey ?? read.contentKey
   if (kept !== null && kept !== contentKey && hasContent(doc, kept)) {
-    throw new UnfitContent(otherKey(doc, declared, kept, contentKey))
+    throw new UnfitContent(otherKeyMessage(doc, declared, kept, contentKey))
   }
   const type = typeAt(doc, contentKey, declared)
   if (sent.type && sent.type !== type && hasContent(doc, contentKey)) {
@@ -57,7 +57,7 @@ export function choose(doc: Y.Doc, declared: Contents, sent: Partial<Contents>):
   return contentKey
 }
 
-function otherKey(doc: Y.Doc, declared: Contents, kept: string, sent: string): string {
+function otherKeyMessage(doc: Y.Doc, declared: Contents, kept: string, sent: string): string {
   const holds = (key: string) => `holds ${typeAt(doc, key, declared)}`
   const isDeclared = declared.contentKey === null ? '' : 'is declared and '
   const other = hasContent(doc, sent) ? `, "${sent}" ${holds(sent)}` : ''
@@ -79,7 +79,7 @@ function typeAt(doc: Y.Doc, contentKey: string, { type, ...declared }: Contents)
   return isDeclared && fits ? type : shown
 }
 
-/** The type of a root, inferred from its first item; null if it has no content. */
+/** The type of a root, inferred from its first item; null if it has no items, unless it is an emptied map. */
 function inferType(doc: Y.Doc, contentKey: string): ContentType | null {
   const root = doc.share.get(contentKey)
   if (!root) return null
@@ -111,7 +111,7 @@ function* itemsOf({ _start: first }: Root): Generator<Y.Item> {
   for (let item = first; item; item = item.right) if (!item.deleted) yield item
 }
 
-/** Including deleted ones. */
+/** All entries of a root, including deleted ones. */
 const entriesOf = ({ _map: entries }: Root) => [...entries.values()]
 
 const hasEntries = (root: Root) => entriesOf(root).some(({ deleted }) => !deleted)

@@ -2,28 +2,28 @@ import { isDeepStrictEqual } from 'node:util'
 import * as Y from 'yjs'
 
 /** Any Yjs type: a list, entries by key, or both. Roots of a loaded document have no specific kind. */
-export type Shared = Y.AbstractType<unknown>
+export type SharedType = Y.AbstractType<unknown>
 
-/** Neighbours in a list that belong to one item: characters, values or a type. */
+/** Neighbours in a list that belong to one item: some characters, some values, or one type. */
 export interface Units {
   item: Y.Item
-  /** The index of the first in the item. */
+  /** The index of the first unit in the item. */
   start: number
   length: number
 }
 
 /** The content of any type: a list, and the newest item of each key. */
-export const partsOf = ({ _start: first, _map: entries }: Shared) => ({ first, entries })
+export const contentOf = ({ _start: first, _map: entries }: SharedType) => ({ first, entries })
 
 /** The items of a list that are not deleted, including formats. */
-export function* visible(list: Shared): Generator<Y.Item> {
-  for (let item = partsOf(list).first; item !== null; item = item.right) if (!item.deleted) yield item
+export function* visible(list: SharedType): Generator<Y.Item> {
+  for (let item = contentOf(list).first; item !== null; item = item.right) if (!item.deleted) yield item
 }
 
-export const unitsOf = (list: Shared): Units[] =>
+export const unitsOf = (list: SharedType): Units[] =>
   [...visible(list)].filter((item) => item.countable).map((item) => ({ item, start: 0, length: item.length }))
 
-export const part = ({ item, start }: Units, from: number, length: number): Units => ({
+export const sliceUnits = ({ item, start }: Units, from: number, length: number): Units => ({
   item,
   start: start + from,
   length,
@@ -39,20 +39,20 @@ export function copyOf({ item, start, length }: Units): Y.Item['content'] {
   return rest
 }
 
-export const keysOf = (a: Shared, b: Shared): Set<string> =>
-  new Set([...partsOf(a).entries.keys(), ...partsOf(b).entries.keys()])
+export const keysOf = (a: SharedType, b: SharedType): Set<string> =>
+  new Set([...contentOf(a).entries.keys(), ...contentOf(b).entries.keys()])
 
-/** The value of a key, or undefined. */
-export function entryOf(holder: Shared, key: string): Units | undefined {
-  const item = partsOf(holder).entries.get(key)
+/** The value of a key; undefined if there is none. */
+export function entryOf(holder: SharedType, key: string): Units | undefined {
+  const item = contentOf(holder).entries.get(key)
   if (!item || item.deleted) return undefined
   return { item, start: item.length - 1, length: 1 }
 }
 
-export const typeIn = ({ content }: Y.Item): Shared | null =>
+export const typeIn = ({ content }: Y.Item): SharedType | null =>
   content instanceof Y.ContentType ? content.type : null
 
-type AreEqual = (a: Shared, b: Shared) => boolean
+type AreEqual = (a: SharedType, b: SharedType) => boolean
 
 /** How many units are equal, counted from the start or from the end. Never cuts a surrogate pair. */
 export function equalUnits(a: Units, b: Units, from: 'start' | 'end', areEqual: AreEqual): number {
@@ -87,10 +87,10 @@ function isEqual(a: unknown, b: unknown, areEqual: AreEqual): boolean {
 
 const subdocument = ({ guid, gc, autoLoad, meta }: Y.Doc) => [guid, gc, autoLoad, meta as unknown]
 
-/** Whether one can be turned into the other by changing its content. */
+/** Whether one type can be turned into the other by changing its content. */
 export const areOfOneKind: AreEqual = (a, b) => a.constructor === b.constructor && nameOf(a) === nameOf(b)
 
-const nameOf = (type: Shared) =>
+const nameOf = (type: SharedType) =>
   type instanceof Y.XmlElement ? type.nodeName : type instanceof Y.XmlHook ? type.hookName : ''
 
 /**
@@ -99,15 +99,15 @@ const nameOf = (type: Shared) =>
  */
 const comparedDepth = 8
 
-/** Whether both have the same content, down to `comparedDepth` and without formats. */
-export function areAlike(a: Shared, b: Shared, depth = 0): boolean {
+/** Whether both types have the same content, compared down to `comparedDepth` and without formats. */
+export function areAlike(a: SharedType, b: SharedType, depth = 0): boolean {
   if (!areOfOneKind(a, b)) return false
   if (depth === comparedDepth) return true
   const inside: AreEqual = (x, y) => areAlike(x, y, depth + 1)
   return haveEqualEntries(a, b, inside) && haveEqualLists(a, b, inside)
 }
 
-function haveEqualEntries(a: Shared, b: Shared, inside: AreEqual): boolean {
+function haveEqualEntries(a: SharedType, b: SharedType, inside: AreEqual): boolean {
   for (const key of keysOf(a, b)) {
     const [x, y] = [entryOf(a, key), entryOf(b, key)]
     if (x && y ? equalUnits(x, y, 'start', inside) === 0 : x || y) return false
@@ -115,14 +115,14 @@ function haveEqualEntries(a: Shared, b: Shared, inside: AreEqual): boolean {
   return true
 }
 
-function haveEqualLists(a: Shared, b: Shared, inside: AreEqual): boolean {
+function haveEqualLists(a: SharedType, b: SharedType, inside: AreEqual): boolean {
   const [xs, ys] = [unitsOf(a).toReversed(), unitsOf(b).toReversed()]
   while (xs.length > 0 && ys.length > 0) {
     const [x, y] = [xs.pop()!, ys.pop()!]
     const count = equalUnits(x, y, 'start', inside)
     if (count === 0) return false
-    if (count < x.length) xs.push(part(x, count, x.length - count))
-    if (count < y.length) ys.push(part(y, count, y.length - count))
+    if (count < x.length) xs.push(sliceUnits(x, count, x.length - count))
+    if (count < y.length) ys.push(sliceUnits(y, count, y.length - count))
   }
   return xs.length === ys.length
 }

@@ -1,11 +1,11 @@
 import * as Y from 'yjs'
 
-/** The nesting of JSON and XML at which every recursion over untrusted data stops. The stack has room for more. */
+/** How deep JSON and XML may be nested. Every recursion over untrusted data stops there; the stack has room for more. */
 export const maxDepth = 100
 
 /**
- * The Yjs items that one write may create: keys of a map, nodes and attributes of XML. 50,000 take about a second. Without
- * a limit, a body of 10 MiB creates enough to crash the process.
+ * How many Yjs items one write may create: keys of a map, nodes and attributes of XML. 50,000 take about a second. Without a
+ * limit, a body of 10 MiB could create enough to crash the process.
  */
 export const maxItems = 50_000
 
@@ -40,7 +40,7 @@ export function record(entries: Iterable<[string, unknown]>, copy: (value: unkno
   return result
 }
 
-/** Why an object or array is too large to store, or null. */
+/** Returns why an object or array is too large to store, or null if it is not. */
 export function sizeError(data: object): string | null {
   if (isTooDeep(data, 0)) return `Data must not be nested deeper than ${maxDepth} levels.`
   // An array is one item, however long, except for objects in it that become maps.

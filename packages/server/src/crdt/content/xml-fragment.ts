@@ -13,7 +13,7 @@ export function nodesOf(type: unknown, depth = 0): XmlNode[] {
 
 type Piece = { insert: unknown; attributes?: Record<string, unknown> }
 
-/** Rich text: each format becomes an element around the text, outermost first by name. Embeds are left out. */
+/** Each format of rich text becomes an element around the text, the first by name outermost. Embeds are left out. */
 function textNodes({ insert, attributes = {} }: Piece, depth: number): XmlNode[] {
   if (typeof insert !== 'string') return []
   const formats = Object.entries(attributes)
@@ -31,7 +31,7 @@ const attributesOf = (values: object | null): [string, string][] =>
     .filter(([, value]) => value !== null && value !== undefined)
     .map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(plain(value))])
 
-/** Inserts children after their parent: Yjs spreads the children of a detached element into arguments, which overflows. */
+/** Inserts elements before their children: Yjs spreads children of a detached element into arguments. Too many overflow. */
 export function insertNodes(parent: Y.XmlFragment, index: number, nodes: readonly XmlNode[]) {
   const created = nodes.map((node) =>
     typeof node === 'string' ? new Y.XmlText(node) : new Y.XmlElement(node.name),

@@ -2,7 +2,7 @@ import { parseXml as parseDocument, XmlElement, XmlError as ParseError, XmlText 
 import { UnfitContent } from './errors.ts'
 import { maxDepth, maxItems, wellFormed } from './values.ts'
 
-/** Text, or an element. */
+/** A string is text; an object is an element. */
 export type XmlNode = string | { name: string; attributes: [string, string][]; children: XmlNode[] }
 
 export class XmlError extends UnfitContent {
@@ -81,7 +81,7 @@ const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 /** Yjs clients can give nodes any name. An invalid one is printed as the nearest name that XML allows. */
 const tag = (name: string) => (validName.test(name) ? name : `_${name.replace(notInNames, '_')}`)
 
-/** Prints XML as Yjs does (attributes sorted, no `<p/>`), but escaped and with the case of names kept. */
+/** Prints XML as Yjs does (attributes sorted, no `<p/>`), but escapes it and keeps the case of names. */
 export function formatXml(nodes: readonly XmlNode[]): string {
   return nodes
     .map((node) => (typeof node === 'string' ? escape(node, /[&<>\r]/g) : formatElement(node)))

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { expectFreeLoop, shortestLoopBlock } from '../../../test/support/event-loop.ts'
 import { hostileUpdate } from '../../../test/support/updates/hostile-updates.ts'
-import { any, docOf, stateOf, struct, text, type, update } from '../../../test/support/updates/scenes.ts'
+import { knownDoc } from '../../../test/support/updates/known-doc.ts'
 import { createRandom, type Random, testSeed } from '../../../test/support/random.ts'
+import { any, docOf, stateOf, struct, text, type, update } from '../../../test/support/updates/scenes.ts'
 import { randomSteps, Session } from '../../../test/support/updates/sessions.ts'
 import { DamagedLog } from '../content/errors.ts'
 import { DocumentIndex } from './document-index.ts'
-import { knownDoc } from './known-doc.ts'
 
 function accept(index: DocumentIndex, bytes: Uint8Array): void {
   const verdict = index.check(bytes)
@@ -15,12 +15,12 @@ function accept(index: DocumentIndex, bytes: Uint8Array): void {
   index.add(verdict.value)
 }
 
-/** The index learns later what Yjs deletes by itself. Until then it takes a deleted item for present. */
+/** What the index learns later than Yjs, which deletes some items by itself. Until then they are present in the index. */
 type Later = 'deleted or collected' | 'collected' | 'nothing'
 
-/** The differences between an index and Yjs. */
+/** The first difference between an index and Yjs; undefined if there is none. */
 function difference(index: DocumentIndex, doc: Y.Doc, later: Later): string | undefined {
-  const { editorRefOf, isDeleted } = knownDoc(doc)
+  const { placeOf, isDeleted } = knownDoc(doc)
   const clocks = stateOf(doc)
   if (!sameMaps(clocksOf(index), clocks)) return 'clocks'
   if (Buffer.compare(index.stateVector(), Y.encodeStateVector(doc)) !== 0) return 'state vector'
@@ -29,7 +29,7 @@ function difference(index: DocumentIndex, doc: Y.Doc, later: Later): string | un
       const at = `of ${client} at ${clock}`
       const [mine, theirs] = [index.isDeleted(client, clock, 1), isDeleted(client, clock, 1)]
       if (mine !== theirs && (mine || later !== 'deleted or collected')) return `deleted ${at}: ${mine}`
-      const [place, expected] = [index.editorRefOf(client, clock), editorRefOf(client, clock)]
+      const [place, expected] = [index.placeOf(client, clock), placeOf(client, clock)]
       const isSame = place?.depth === expected?.depth && place?.isEntry === expected?.isEntry
       if (!isSame && (place === undefined || expected !== undefined || later === 'nothing')) {
         return `place ${at}: ${JSON.stringify(place)}, not ${JSON.stringify(expected)}`
@@ -67,7 +67,7 @@ function pieces<T>(list: readonly T[], maxLength: number, random: Random): T[][]
   return result
 }
 
-/** A session whose updates an index receives; the stored rows; and an index of the server's broadcasts. */
+/** Runs a session. `index` receives the updates of the clients, `broadcasts` and `rows` those that the server sends on. */
 function replay(random: Random, steps: number) {
   const session = new Session(2 + random(3))
   const index = new DocumentIndex()
@@ -88,8 +88,8 @@ function replay(random: Random, steps: number) {
   return { server: session.server, index, broadcasts, rows, problems }
 }
 
-describe('[V2] the index of a document agrees with Yjs', () => {
-  test('[V2] after each update of a session', () => {
+describe('[V2] an index and Yjs', () => {
+  test('[V2] an index agrees with Yjs after each update of a session', () => {
     const random = createRandom()
     for (let i = 0; i < 60; i++) {
       const { server, index, problems } = replay(random, 20 + random(150))
@@ -98,7 +98,7 @@ describe('[V2] the index of a document agrees with Yjs', () => {
     }
   })
 
-  test('[V2] in all answers about a session, including items that Yjs deletes by itself', () => {
+  test('[V2] an index of broadcasts agrees with Yjs, also about items that Yjs deletes by itself', () => {
     const random = createRandom(testSeed + 1)
     for (let i = 0; i < 60; i++) {
       const { server, broadcasts } = replay(random, 20 + random(150))
@@ -106,7 +106,7 @@ describe('[V2] the index of a document agrees with Yjs', () => {
     }
   })
 
-  test('[V2] when built from rows, from merged rows and from a snapshot with rows', () => {
+  test('[V2] an index agrees with Yjs if it is built from rows, from merged rows or from a snapshot with rows', () => {
     const random = createRandom(testSeed + 2)
     for (let i = 0; i < 60; i++) {
       const { server, broadcasts, rows } = replay(random, 20 + random(150))
@@ -126,7 +126,7 @@ describe('[V2] the index of a document agrees with Yjs', () => {
     }
   })
 
-  test('[V2] after any hostile updates', () => {
+  test('[V2] an index agrees with Yjs after hostile updates', () => {
     const random = createRandom(testSeed + 3)
     let accepted = 0
     for (let tried = 0; tried < 10_000;) {
@@ -156,7 +156,7 @@ describe('[V2] the index of a document agrees with Yjs', () => {
     expect(accepted).toBeGreaterThan(2_000)
   })
 
-  test('[V2] after it moved to another thread', async () => {
+  test('[V2] an index that moved to another thread equals the original, also after a change', async () => {
     const random = createRandom(testSeed + 4)
     for (let i = 0; i < 20; i++) {
       const { index, server } = replay(random, 100)
@@ -172,7 +172,7 @@ describe('[V2] the index of a document agrees with Yjs', () => {
   })
 })
 
-describe('an index that comes from a thread', () => {
+describe('[S2] an index from a thread', () => {
   const times = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
   const arrive = async (message: Float64Array) => {
     let index!: DocumentIndex
@@ -184,14 +184,14 @@ describe('an index that comes from a thread', () => {
     return index
   }
 
-  test('[S2] with 100,000 clients does not block the event loop', async () => {
+  test('[S2] reading an index of 100,000 clients from a thread does not block the event loop', async () => {
     const structs = times(100_000, (i) => ({ client: 100_000 - i, clock: 0, structs: [{ gc: 1 }] }))
     const index = await arrive(DocumentIndex.of([update({ structs })]).toMessage())
     expect(index.size).toBe(100_000)
     expect(clocksOf(index).size).toBe(100_000)
   })
 
-  test('[S2] with a million deleted ranges does not block the event loop', async () => {
+  test('[S2] reading an index of a million deleted ranges from a thread does not block the event loop', async () => {
     const count = 1_000_000
     const ranges = times(count, (i) => [i * 3, 1] as const)
     const parts = [
@@ -218,7 +218,7 @@ describe('[V2] an index', () => {
   }
   const deletes = (...ranges: [number, number][]) => update({ deletes: [{ client: 5, ranges }] })
 
-  test('[V2] distinguishes changes from duplicates', () => {
+  test('[V2] an index distinguishes changes from duplicates', () => {
     const index = indexOf(abc)
     expect([codeFor(index, abc), codeFor(index, deletes([0, 2]))]).toEqual(['known', 'changes'])
     accept(index, deletes([0, 2]))
@@ -228,7 +228,7 @@ describe('[V2] an index', () => {
     expect(codeFor(index, deletes([2, 2]))).toBe('future_delete')
   })
 
-  test('[V2] passes mayWrite and the bounds to the validation', () => {
+  test('[V2] an index passes mayWrite and the bounds to the validation', () => {
     const index = indexOf(abc)
     const more = update({ structs: [{ client: 5, clock: 3, structs: [{ gc: 1 }] }] })
     expect(index.check(more, { mayWrite: () => false })).toMatchObject({ fault: { code: 'foreign_client' } })
@@ -236,7 +236,7 @@ describe('[V2] an index', () => {
     expect(index.check(more, { bounds: { bytes: 99 }, mayWrite: () => true })).toMatchObject({ ok: true })
   })
 
-  test('[V2] refuses an update that was accepted for an earlier state', () => {
+  test('[V2] an index refuses an update that was accepted for an earlier state', () => {
     const index = indexOf(abc)
     const more = update({ structs: [{ client: 5, clock: 3, structs: [{ gc: 1 }] }] })
     const verdict = index.check(more)
@@ -246,7 +246,7 @@ describe('[V2] an index', () => {
     expect([...clocksOf(index)]).toEqual([[5, 4]])
   })
 
-  test('[V2] returns the same array for an unchanged state vector', () => {
+  test('[V2] an index returns the same array for an unchanged state vector', () => {
     const index = indexOf(abc)
     const before = index.stateVector()
     accept(index, deletes([0, 1]))
@@ -258,7 +258,7 @@ describe('[V2] an index', () => {
     ])
   })
 
-  test('[V2] does not add a client that a delete set names without ranges', async () => {
+  test('[V2] an index does not add a client that a delete set names without ranges', async () => {
     const index = indexOf(abc)
     const named = update({
       deletes: [
@@ -275,7 +275,7 @@ describe('[V2] an index', () => {
     }
   })
 
-  test('[V2] has the right state vector with thousands of clients, whichever of them advances', async () => {
+  test('[V2] an index has the right state vector with thousands of clients, whichever of them advances', async () => {
     const clocks = new Map(Array.from({ length: 5_000 }, (_, i) => [i * 7 + 1, 1]))
     const all = [...clocks.keys()].toReversed()
     const whole = update({ structs: all.map((client) => ({ client, clock: 0, structs: [{ gc: 1 }] })) })
@@ -288,7 +288,7 @@ describe('[V2] an index', () => {
     }
   })
 
-  test('[V2] adds only some of the deletes in thousands of clients, and takes no unknown delete for known', () => {
+  test('[V2] an index adds the deletes of at most 4,096 clients from one update, and calls no unknown delete known', () => {
     const all = Array.from({ length: 6_000 }, (_, i) => 6_000 - i)
     const index = indexOf(
       update({ structs: all.map((client) => ({ client, clock: 0, structs: [{ gc: 2 }] })) }),
@@ -308,7 +308,7 @@ describe('[V2] an index', () => {
     expect(codeFor(plain, deletesOf([[0, 2]]))).toBe('changes')
   })
 
-  test('[V2] accepts stored updates that it would refuse from a client', () => {
+  test('[V2] an index accepts stored updates that it would refuse from a client', () => {
     const long = struct({ content: text('abcdef') })
     expect(codeFor(indexOf(abc), long)).toBe('gap')
     expect(difference(indexOf(abc, long), docOf(abc, long), 'nothing')).toBeUndefined()
@@ -324,26 +324,26 @@ describe('[V2] an index', () => {
 
     const parts = struct({ key: 'k', content: any(1, 2) })
     expect(codeFor(indexOf(), parts)).toBe('malformed')
-    expect(indexOf(parts).editorRefOf(5, 1)).toEqual({ depth: 1, isEntry: true })
+    expect(indexOf(parts).placeOf(5, 1)).toEqual({ depth: 1, isEntry: true })
 
     const deep = Array.from({ length: 200 }, (_, i) => ({
       ...(i > 0 && { parent: [5, i - 1] as const }),
       content: type(0),
     }))
     expect(codeFor(indexOf(), struct(...deep))).toBe('too_large')
-    expect(indexOf(struct(...deep)).editorRefOf(5, 199)).toEqual({ depth: 200, isEntry: false })
+    expect(indexOf(struct(...deep)).placeOf(5, 199)).toEqual({ depth: 200, isEntry: false })
   })
 
   test.each<[string, Uint8Array[]]>([
     ['bytes that are no update', [abc, Uint8Array.of(1, 2, 3)]],
     ['half an update', [abc.subarray(0, abc.length - 3)]],
     ['a gap', [abc, update({ structs: [{ client: 5, clock: 4, structs: [{ gc: 1 }] }] })]],
-    ['structs left out that are not known', [struct({ skip: 2 }, { gc: 1 })]],
+    ['unknown structs left out', [struct({ skip: 2 }, { gc: 1 })]],
     ['structs left out at the end', [abc, struct({ gc: 3 }, { skip: 1 })]],
     ['rows in the wrong order', [struct({ origin: [6, 0], content: text('a') }), abc]],
-    ['deletes of the future', [deletes([0, 1]), abc]],
+    ['deletes before their items', [deletes([0, 1]), abc]],
     ['an update of version 2', [Y.encodeStateAsUpdateV2(docOf(abc))]],
-  ])('[V2] calls a log damaged that has %s', (_, parts) => {
+  ])('[V2] an index of a log with %s fails with DamagedLog', (_, parts) => {
     expect(() => DocumentIndex.of(parts)).toThrow(DamagedLog)
   })
 })

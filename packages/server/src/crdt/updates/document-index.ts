@@ -14,11 +14,11 @@ import { RangeSet } from './ranges.ts'
 import { SortedPairs } from './sorted-pairs.ts'
 import { StateVectorEncoder } from './state-vector-encoder.ts'
 import { unbounded } from './update-bounds.ts'
+import type { Change } from './update-changes.ts'
 import {
   validateInSteps,
   validateUpdate,
   type Accepted,
-  type Change,
   type Options,
   type StateVector,
   type Verdict,
@@ -26,7 +26,7 @@ import {
 
 export type CheckOptions = Pick<Options, 'mayWrite' | 'bounds' | 'isStored'>
 
-/** Clients that are read in one turn of the event loop, in about 5 ms. */
+/** How many Yjs clients are read from a message in one turn of the event loop, in about 5 ms. */
 const maxClientsPerTurn = 4_096
 
 interface KnownClient {
@@ -34,17 +34,17 @@ interface KnownClient {
   clock: number
   places: KnownPlaces
   deletes: RangeSet | undefined
-  /** Its block of the state vector. */
+  /** The number of the client's block in the `StateVectorEncoder`. */
   block: number
 }
 
-/** Larger updates are checked in steps. One of this size takes about 2 ms. */
+/** Larger updates are checked in steps. An update of this size takes about 2 ms. */
 const maxBytesPerTurn = 64 * 1024
 
 /**
  * The part of a Yjs document that is needed to validate updates for it. Items that Yjs deletes by itself (in deleted types,
  * and where two clients set the same key) are marked as deleted only when a client or a snapshot deletes them. So the index
- * can take a known delete for a new one, never the reverse.
+ * may call a known delete new, but never a new delete known.
  */
 export class DocumentIndex {
   readonly #clients = new Map<number, KnownClient>()
@@ -61,26 +61,26 @@ export class DocumentIndex {
     return index
   }
 
-  /** How many clients are known. */
+  /** How many Yjs clients are known. */
   get size(): number {
     return this.#clients.size
   }
 
-  /** The next clock of each client. */
+  /** The next clock of each Yjs client. */
   readonly clocks: StateVector = { get: (client) => this.#clients.get(client)?.clock }
 
   /** Validates an update without adding it. Stored updates have no bounds. */
   check(update: Uint8Array, options: CheckOptions = {}): Verdict {
-    const { editorRefOf, isDeleted } = this
+    const { placeOf, isDeleted } = this
     const { mayWrite, isStored, bounds = isStored ? unbounded : undefined } = options
-    return validateUpdate(update, this.clocks, { editorRefOf, isDeleted, mayWrite, bounds, isStored })
+    return validateUpdate(update, this.clocks, { placeOf, isDeleted, mayWrite, bounds, isStored })
   }
 
-  /** The same for updates of the log, of any size. Large ones are checked in turns with other work. */
+  /** As `check`, for updates of the log, of any size. Large updates are checked in turns with other work. */
   async checkStored(update: Uint8Array): Promise<Verdict> {
     if (update.length <= maxBytesPerTurn) return this.check(update, { isStored: true })
-    const { editorRefOf, isDeleted } = this
-    const options = { editorRefOf, isDeleted, bounds: unbounded, isStored: true }
+    const { placeOf, isDeleted } = this
+    const options = { placeOf, isDeleted, bounds: unbounded, isStored: true }
     for (;;) {
       const verdict = await inTurns(validateInSteps(update, this.clocks, options))
       // Clients of the update may have advanced meanwhile.
@@ -89,12 +89,12 @@ export class DocumentIndex {
   }
 
   /**
-   * Adds an accepted update. Throws if one of its clients has advanced since the check. `maxChunks` limits the work: deletes
-   * in further chunks are not added.
+   * Adds an accepted update. Throws if one of its clients has advanced since the check. `maxChunks` limits the work on the
+   * deletes of a client: deletes in further chunks of its `RangeSet` are not added.
    */
   add({ changes }: Accepted, maxChunks = Infinity): void {
     if (!this.#fits(changes)) throw new Error('The update was accepted for an earlier state of the index.')
-    for (const change of changes) this.#change(change, maxChunks)
+    for (const change of changes) this.#applyChange(change, maxChunks)
   }
 
   #fits(changes: readonly Change[]): boolean {
@@ -106,7 +106,7 @@ export class DocumentIndex {
     return this.#encoder.encode(this.clocks)
   }
 
-  readonly editorRefOf = (client: number, clock: number): ItemPlace | undefined => {
+  readonly placeOf = (client: number, clock: number): ItemPlace | undefined => {
     const known = this.#clients.get(client)
     return known && placeOfCode(codeAt(known.places, clock))
   }
@@ -116,7 +116,7 @@ export class DocumentIndex {
     return known?.deletes?.covers(clock, clock + length) ?? false
   }
 
-  /** All numbers in one array, whose buffer can be transferred to another thread. */
+  /** Writes the index into one array, whose buffer can be transferred to another thread. */
   toMessage(): Float64Array {
     let size = 0
     for (const { places, deletes } of this.#clients.values()) {
@@ -136,11 +136,11 @@ export class DocumentIndex {
     return message
   }
 
-  /** Keeps the message: the caller must not change it. Reads many clients in turns with other work. */
+  /** Builds the index that `toMessage` wrote, in turns with other work. Keeps the array: the caller must not change it. */
   static async fromMessage(message: Float64Array): Promise<DocumentIndex> {
     const index = new DocumentIndex()
     for (let at = 0, clients = 0; at < message.length; clients++) {
-      at = index.#addFrom(message, at)
+      at = index.#addClientFrom(message, at)
       if (clients % maxClientsPerTurn !== maxClientsPerTurn - 1) continue
       index.#encoder.prepare(index.clocks)
       await setImmediate()
@@ -149,27 +149,27 @@ export class DocumentIndex {
   }
 
   /** Adds the client at this position of a message and returns the position of the next. */
-  #addFrom(message: Float64Array, at: number): number {
+  #addClientFrom(message: Float64Array, at: number): number {
     const deletesAt = at + 4 + (message[at + 2] as number)
     const end = deletesAt + (message[at + 3] as number)
     const places = placesOver(message.subarray(at + 4, deletesAt))
-    const known = this.#add(message[at] as number, places)
+    const known = this.#addClient(message[at] as number, places)
     known.clock = message[at + 1] as number
     if (end > deletesAt) known.deletes = new RangeSet(SortedPairs.over(message.subarray(deletesAt, end)))
     return end
   }
 
-  #add(client: number, places: KnownPlaces): KnownClient {
+  #addClient(client: number, places: KnownPlaces): KnownClient {
     const block = this.#encoder.add(client)
     const known: KnownClient = { clock: 0, places, deletes: undefined, block }
     this.#clients.set(client, known)
     return known
   }
 
-  #change({ client, from, to, places, deletes }: Change, maxChunks: number): void {
-    // A delete set may name a client without ranges, even an unknown client.
+  #applyChange({ client, from, to, places, deletes }: Change, maxChunks: number): void {
+    // A delete set may name a client without ranges. It may even be an unknown client.
     if (to === from && deletes.length === 0) return
-    const known = this.#clients.get(client) ?? this.#add(client, places[1] as PlaceCode)
+    const known = this.#clients.get(client) ?? this.#addClient(client, places[1] as PlaceCode)
     if (to > from) {
       known.places = withRuns(known.places, places)
       known.clock = to
@@ -179,7 +179,7 @@ export class DocumentIndex {
   }
 }
 
-/** How long steps may block the event loop. */
+/** How long steps run before they yield to the event loop. */
 const maxTurnMs = 5
 
 async function inTurns<T>(steps: Generator<void, T>): Promise<T> {

@@ -2,9 +2,9 @@ import { SortedPairs } from './sorted-pairs.ts'
 
 /** Where an item is in the tree of shared types. */
 export interface ItemPlace {
-  /** How many shared types enclose it: 1 directly in a root type. */
+  /** How many shared types enclose the item: 1 if it is directly in a root type. */
   depth: number
-  /** Whether it is the value of a key; otherwise a member of a list. */
+  /** Whether the item is the value of a key. Otherwise it is a member of a list. */
   isEntry: boolean
 }
 
@@ -27,7 +27,7 @@ export const codeOf = (place: ItemPlace | undefined): PlaceCode =>
 
 const places: ItemPlace[] = []
 
-/** The same object for the same code. */
+/** Returns the same object for the same code, and undefined for `collected`. */
 export function placeOfCode(code: PlaceCode): ItemPlace | undefined {
   if (code === collected) return undefined
   return (places[code] ??= { depth: code >>> 1, isEntry: (code & 1) === 1 })
@@ -46,7 +46,7 @@ export type KnownPlaces = PlaceCode | SortedPairs
 export const codeAt = (places: KnownPlaces, clock: number): PlaceCode =>
   typeof places === 'number' ? places : (places.secondAt(clock) as PlaceCode)
 
-/** Appends runs to the known ones. The first run of a client starts at 0. */
+/** Appends runs to the known places. The first run of a client starts at clock 0. */
 export function withRuns(known: KnownPlaces, runs: Runs): KnownPlaces {
   let places = known
   for (let i = 0; i < runs.length; i += 2) {
@@ -58,7 +58,7 @@ export function withRuns(known: KnownPlaces, runs: Runs): KnownPlaces {
   return places
 }
 
-/** The runs. The first starts at 0. */
+/** The places as runs. The first run starts at clock 0. */
 export function toPairs(places: KnownPlaces): SortedPairs {
   if (typeof places !== 'number') return places
   const pairs = new SortedPairs()

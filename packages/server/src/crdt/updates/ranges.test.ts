@@ -23,7 +23,7 @@ function rangesOf(set: RangeSet): Ranges {
 const isAscending = (numbers: readonly number[]) =>
   numbers.every((n, i) => i === 0 || n > (numbers[i - 1] as number))
 
-test('[V2] the union of ranges is ordered and disjoint', () => {
+test('[V2] the union of two lists of ranges has the numbers of both, ordered and disjoint', () => {
   fc.assert(
     fc.property(ranges(20, 120), fc.oneof(ranges(3, 120), ranges(20, 120)), (a, b) => {
       const expected = [...new Set([...numbersIn(a), ...numbersIn(b)])].sort((x, y) => x - y)
@@ -41,9 +41,9 @@ test('[V2] a range set agrees with one flag per number, in any order of addition
     fc.oneof(
       { weight: 5, arbitrary: ranges(2, limit) },
       { weight: 2, arbitrary: ranges(400, limit) },
-      // One that covers many others.
+      // A range that covers many others.
       { weight: 1, arbitrary: ranges(1, limit) },
-      // Enough for many chunks.
+      // Enough ranges for many chunks.
       fc.nat(2).map((at) => Array.from({ length: limit / 2 }, (_, i) => 2 * i + at)),
     ),
     { minLength: 1, maxLength: 12 },
@@ -55,7 +55,7 @@ test('[V2] a range set agrees with one flag per number, in any order of addition
       for (const [index, batch] of list.entries()) {
         set.addAll(batch)
         for (let i = 0; i < batch.length; i += 2) flags.fill(1, batch[i], batch[i + 1])
-        // After a message between threads the chunks are views.
+        // In a set that was sent between threads the chunks are views.
         if (index === moveAfter) set = new RangeSet(SortedPairs.over(Float64Array.from(rangesOf(set))))
         const kept = rangesOf(set)
         expect(isAscending(kept)).toBe(true)

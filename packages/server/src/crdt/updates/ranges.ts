@@ -3,7 +3,7 @@ import { SortedPairs } from './sorted-pairs.ts'
 /** The ranges of one update in order, each as its start and its end. Touching ranges are joined. */
 export type Ranges = number[]
 
-/** Adds a range that starts at the end of the others or later. */
+/** Adds a range that starts where the last range ends, or later. */
 export function addRange(ranges: Ranges, start: number, end: number): void {
   if (ranges.at(-1) === start) ranges[ranges.length - 1] = end
   else ranges.push(start, end)
@@ -14,16 +14,16 @@ export function covers(ranges: Ranges, start: number, end: number): boolean {
   return index % 2 === 0 && end <= (ranges[index + 1] as number)
 }
 
-/** The union of both, in time proportional to the number of ranges. */
+/** Returns the union of both lists of ranges, in time proportional to the number of ranges. */
 export function unite(a: ArrayLike<number>, b: ArrayLike<number>): Ranges {
   const united: Ranges = []
   let i = 0
   let j = 0
   while (i < a.length || j < b.length) {
-    const isFirst = j === b.length || (i < a.length && (a[i] as number) <= (b[j] as number))
-    const start = (isFirst ? a[i] : b[j]) as number
-    const end = (isFirst ? a[i + 1] : b[j + 1]) as number
-    if (isFirst) i += 2
+    const isFromA = j === b.length || (i < a.length && (a[i] as number) <= (b[j] as number))
+    const start = (isFromA ? a[i] : b[j]) as number
+    const end = (isFromA ? a[i + 1] : b[j + 1]) as number
+    if (isFromA) i += 2
     else j += 2
     const last = united.length - 1
     if (last > 0 && start <= (united[last] as number)) united[last] = Math.max(united[last] as number, end)
@@ -32,7 +32,7 @@ export function unite(a: ArrayLike<number>, b: ArrayLike<number>): Ranges {
   return united
 }
 
-/** The index of the last of the ordered numbers that is not above the limit; −1 if all are. */
+/** Returns the index of the last of the ordered numbers that is not above the limit, or −1 if all are above it. */
 function lastAtMost(numbers: readonly number[], limit: number): number {
   let low = 0
   let high = numbers.length
@@ -44,7 +44,7 @@ function lastAtMost(numbers: readonly number[], limit: number): number {
   return low - 1
 }
 
-/** Ranges that do not touch each other, also a million of them: adding one takes time logarithmic in their number. */
+/** A set of ranges, joined where they touch. Adding one takes time logarithmic in their number, which may be a million. */
 export class RangeSet {
   readonly #pairs: SortedPairs
 

@@ -48,7 +48,7 @@ export class SortedPairs {
     return this.#chunks.at(-1)?.at(-1)
   }
 
-  /** The second number of the last pair whose first number is at most the limit. */
+  /** The second number of the last pair whose first number is at most the limit; undefined if there is none. */
   secondAt(limit: number): number | undefined {
     const chunks = this.#chunks
     const near = chunks[this.#near]
@@ -69,8 +69,8 @@ export class SortedPairs {
 
   /**
    * Merges with other pairs, given in order. `unite` merges one chunk with the pairs that begin before the next chunk.
-   * Where the last pair then reaches into later chunks, those it covers are dropped, and it is merged with the chunk in
-   * which it ends. Stops after `maxChunks` chunks and leaves the remaining pairs out.
+   * If the last pair of the result reaches into later chunks, the chunks that it covers are dropped, and it is merged with
+   * the chunk in which it ends. Stops after `maxChunks` chunks and leaves the remaining pairs out.
    */
   merge(others: readonly number[], unite: Unite, maxChunks: number): void {
     const chunks = this.#chunks.length > 0 ? this.#chunks : [[]]
@@ -109,7 +109,7 @@ export class SortedPairs {
     }
   }
 
-  /** The last chunk that begins with at most this number, or the first chunk. */
+  /** The index of the last chunk that begins with at most this number, or of the first chunk if there is none. */
   #findChunk(limit: number): number {
     const chunks = this.#chunks
     let low = 0

@@ -2,19 +2,19 @@
 export interface Bounds {
   bytes: number
   structs: number
-  /** Clients with structs. The delete set is not limited by it: it can name all clients of the document. */
+  /** Yjs clients with structs. This does not limit the delete set, which can name all clients of the document. */
   clients: number
   /** Ranges of the delete set. */
   deletes: number
-  /** Clients without structs whose deletes are added to the index. Deletes of more clients are accepted, but not added. */
+  /** Yjs clients without structs whose deletes the index adds. Deletes of more clients are accepted, but not added. */
   deleters: number
-  /** For each, Yjs creates a document with its promises. */
+  /** Subdocuments. For each, Yjs creates a document with its promises. */
   subdocs: number
-  /** Nested objects and arrays in one value. */
+  /** How deep objects and arrays are nested in one value. */
   depth: number
-  /** Nested shared types: Yjs deletes them by recursion. */
+  /** How deep shared types are nested: Yjs deletes them by recursion. */
   nesting: number
-  /** Names of root types and elements, and keys, in UTF-16 units. */
+  /** The length of keys, and of names of root types and elements, in UTF-16 units. */
   nameLength: number
   /**
    * Values that Yjs copies while it joins neighbouring array items, quadratic in their number: 50,000 items in 350 kB
@@ -36,7 +36,7 @@ export const defaultBounds: Readonly<Bounds> = {
   copies: 2_000_000,
 }
 
-/** For stored updates. */
+/** The bounds of stored updates. */
 export const unbounded: Readonly<Bounds> = {
   bytes: Infinity,
   structs: Infinity,

@@ -3,15 +3,16 @@ import { addRange, unite, type Ranges } from './ranges.ts'
 import { contentRefs } from './update-contents.ts'
 import type { Client } from './update-order.ts'
 
-/** What an accepted update adds to one client. */
+/** What an accepted update adds to one Yjs client. */
 export interface Change {
   client: number
-  /** The next clock before and after the update. */
+  /** The next clock before the update. */
   from: number
+  /** The next clock after the update. */
   to: number
   /** The places of the new structs. */
   places: Runs
-  /** The deleted ranges, including new structs that are deleted already. Some may be known as deleted. */
+  /** The deleted ranges, including new structs that arrive deleted. Some ranges may be known as deleted. */
   deletes: Ranges
 }
 

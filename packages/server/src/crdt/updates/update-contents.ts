@@ -1,13 +1,14 @@
 import { InvalidJson } from '../../platform/json/invalid-json.ts'
 import { checkJson } from '../../platform/json/json-scanner.ts'
-import { Refusal, type UpdateReader } from './update-reader.ts'
+import { Refusal } from './fault.ts'
+import type { UpdateReader } from './update-reader.ts'
 
 export interface ValueBounds {
   depth: number
   nameLength: number
 }
 
-/** The low five bits of the first byte of a struct. */
+/** The kinds of content, in the low five bits of the first byte of a struct. */
 export const contentRefs = {
   gc: 0,
   deleted: 1,
@@ -26,7 +27,7 @@ const xmlElement = 3
 const xmlHook = 5
 const lastType = 6
 
-/** Returns the length by which the clock advances. */
+/** Reads the content of a struct. Returns by how much it advances the clock. */
 export function readContent(reader: UpdateReader, ref: number, bounds: ValueBounds): number {
   switch (ref) {
     case contentRefs.deleted:
@@ -73,7 +74,7 @@ function readType(reader: UpdateReader, bounds: ValueBounds): void {
   if (type === xmlElement || type === xmlHook) reader.key(bounds.nameLength)
 }
 
-/** A value in the encoding of lib0. Yjs reads it by recursion without a limit and assigns each key. */
+/** Reads a value in the encoding of lib0. Yjs reads values by recursion without a limit, and assigns each key to an object. */
 function readAny(reader: UpdateReader, bounds: ValueBounds, depth = bounds.depth): void {
   const type = reader.byte()
   switch (type) {
@@ -124,13 +125,13 @@ function readDocOptions(reader: UpdateReader, bounds: ValueBounds): void {
   }
 }
 
-/** A string that Yjs passes to `JSON.parse`. */
+/** Reads a string that Yjs passes to `JSON.parse`. */
 function readJson(reader: UpdateReader, bounds: ValueBounds): void {
   reader.string()
   checkLastJson(reader, bounds)
 }
 
-/** The same. Yjs stores `undefined` as the text `undefined`. */
+/** As `readJson`, but also accepts the text `undefined`, as which Yjs stores `undefined`. */
 function readJsonOrUndefined(reader: UpdateReader, bounds: ValueBounds): void {
   reader.string()
   if (!reader.hasJustRead('undefined')) checkLastJson(reader, bounds)

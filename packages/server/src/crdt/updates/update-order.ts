@@ -1,23 +1,30 @@
 import { codeInRoot, codeInside, codeOf, collected, type ItemPlace, type PlaceCode } from './item-places.ts'
+import { type Fault, type Missing, Refusal } from './fault.ts'
 import { covers, type Ranges } from './ranges.ts'
 import { contentRefs } from './update-contents.ts'
-import { type Fault, type Missing, Refusal } from './update-reader.ts'
 
-/** A client in an update, with its new structs. */
+/** A Yjs client that an update names or refers to. */
 export interface Client {
   id: number
-  /** The next clock before and after the update. */
+  /** The next clock before the update. */
   known: number
+  /** The next clock after the update. */
   end: number
+  /** Whether the update has structs of the client, new or known. */
   isNamed: boolean
+  /** The new structs. */
   structs: Struct[]
-  /** How many of the structs have been placed. */
-  settled: number
+  /** How many of the new structs have their place. */
+  placedCount: number
+  /** Whether `OrderCheck` waits until new structs of the client have their place. */
   isWaiting: boolean
-  /** Where the bytes of the new structs are. `cut`: the new length of a first struct that is collected and partly known. */
+  /** Where the bytes of the new structs begin. */
   from: number
+  /** Where these bytes end. */
   to: number
+  /** The new length of the first struct, if that is collected and partly known; otherwise 0. */
   cut: number
+  /** The ranges that the update deletes. */
   deletes: Ranges | undefined
 }
 
@@ -27,28 +34,30 @@ export interface Struct {
   end: number
   /** The kind of its content, one of `contentRefs`. */
   ref: number
-  /** The item to its left when it was created. Without neighbours, the type around it. */
+  /** The client of the item to the left when the struct was created or, if `isChild`, of its parent. */
   left: Client | undefined
   leftClock: number
   right: Client | undefined
   rightClock: number
+  /** Whether the struct names an item as its parent. Otherwise it names neighbours or a root type. */
   isChild: boolean
+  /** Whether the struct names a key, whose value it is. */
   isEntry: boolean
   place: PlaceCode
 }
 
 export interface Rules {
-  editorRefOf: (client: number, clock: number) => ItemPlace | undefined
+  placeOf: (client: number, clock: number) => ItemPlace | undefined
   maxNesting: number
   /** Whether the value of a key may have several parts. */
   allowsParts: boolean
 }
 
-/** Whether Yjs can split it while it is not deleted. */
+/** Whether Yjs can split the struct while it is not deleted. */
 export const isDivisible = ({ start, end, ref }: Struct) =>
   end - start > 1 && ref !== contentRefs.gc && ref !== contentRefs.deleted
 
-/** Structs in one step, which takes about a millisecond. */
+/** How many structs one step processes, in about a millisecond. */
 export const maxStructsPerStep = 1024
 
 /**
@@ -65,14 +74,14 @@ export class OrderCheck {
     this.#rules = rules
   }
 
-  /** Places some structs; false when all are placed. */
+  /** Places some structs. Returns false when all are placed. */
   step(): boolean {
     const waiting = this.#waiting
     const rules = this.#rules
-    let settled = 0
+    let placed = 0
     for (let top = waiting.at(-1); top !== undefined; top = waiting.at(-1)) {
       const { client, until } = top
-      const struct = client.structs[client.settled]
+      const struct = client.structs[client.placedCount]
       if (struct === undefined || progressOf(client) > until) {
         client.isWaiting = false
         waiting.pop()
@@ -82,18 +91,18 @@ export class OrderCheck {
         waiting.push(waitFor(struct.right, struct.rightClock))
       } else {
         struct.place = placeFor(struct, rules)
-        if (struct.place !== collected) check(client, struct, rules)
-        client.settled++
-        if (++settled === maxStructsPerStep) return true
+        if (struct.place !== collected) checkStruct(client, struct, rules)
+        client.placedCount++
+        if (++placed === maxStructsPerStep) return true
       }
     }
     return false
   }
 }
 
-/** The first clock that is not placed yet. */
-function progressOf({ end, structs, settled }: Client): number {
-  return structs[settled]?.start ?? end
+/** The first clock that has no place yet. */
+function progressOf({ end, structs, placedCount }: Client): number {
+  return structs[placedCount]?.start ?? end
 }
 
 function isMissing(client: Client | undefined, clock: number): client is Client {
@@ -120,12 +129,12 @@ function placeFor(struct: Struct, rules: Rules): PlaceCode {
   return before ?? behind ?? codeInRoot(isEntry)
 }
 
-function placeAt(client: Client, clock: number, { editorRefOf }: Rules): PlaceCode {
-  if (clock < client.known) return codeOf(editorRefOf(client.id, clock))
-  const { structs, settled } = client
+function placeAt(client: Client, clock: number, { placeOf }: Rules): PlaceCode {
+  if (clock < client.known) return codeOf(placeOf(client.id, clock))
+  const { structs, placedCount } = client
   let low = 0
-  let high = settled - 1
-  // Usually the struct before.
+  let high = placedCount - 1
+  // Most references are to the struct that was placed last.
   let middle = high
   while (low < high) {
     if ((structs[middle] as Struct).start <= clock) low = middle
@@ -135,12 +144,12 @@ function placeAt(client: Client, clock: number, { editorRefOf }: Rules): PlaceCo
   return (structs[low] as Struct).place
 }
 
-function check(client: Client, struct: Struct, { maxNesting, allowsParts }: Rules): void {
+function checkStruct(client: Client, struct: Struct, { maxNesting, allowsParts }: Rules): void {
   if (struct.ref === contentRefs.type && struct.place >>> 1 > maxNesting) {
     refuse('too_large', `Shared types are nested deeper than ${maxNesting}.`)
   }
   if (allowsParts || (struct.place & 1) === 0 || !isDivisible(struct)) return
-  // Yjs deletes only the last part of a value. When the type around it is deleted, Yjs throws for the part before.
+  // Yjs deletes only the last part of a value. When the type around the value is deleted, Yjs throws for the other parts.
   if (client.deletes === undefined || !covers(client.deletes, struct.start, struct.end)) {
     refuse('malformed', 'The value of a key has several parts.')
   }

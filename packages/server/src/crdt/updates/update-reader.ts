@@ -1,39 +1,4 @@
-export const faultCodes = [
-  'malformed',
-  'too_large',
-  'gap',
-  'future_delete',
-  'foreign_client',
-  'forbidden',
-  'read_only',
-  'full',
-  'too_many_ids',
-] as const
-
-/** Why an update is refused. The server answers a `gap` with its state vector; the other faults are the sender's. */
-export interface Fault {
-  code: (typeof faultCodes)[number]
-  message: string
-  /** The byte at which it was noticed. */
-  at?: number
-  /** For a `gap` or a `future_delete`: what must arrive before the update can be accepted. */
-  missing?: Missing
-}
-
-/** The client must advance to this clock. */
-export interface Missing {
-  client: number
-  clock: number
-}
-
-export class Refusal extends Error {
-  readonly fault: Fault
-
-  constructor(fault: Fault) {
-    super(fault.message)
-    this.fault = fault
-  }
-}
+import { type Fault, type Missing, Refusal } from './fault.ts'
 
 const proto = '__proto__'
 
@@ -49,7 +14,7 @@ export class UpdateReader {
     this.allowsProto = allowsProto
   }
 
-  get left(): number {
+  get bytesLeft(): number {
     return this.bytes.length - this.at
   }
 
@@ -69,13 +34,13 @@ export class UpdateReader {
     return first < 0x80 ? first : this.moreOf(first & 0x7f, 0x80)
   }
 
-  /** The sign is in the first byte. */
+  /** Skips a signed number, whose sign is in the first byte. */
   int(): void {
     const first = this.byte()
     if (first >= 0x80) this.moreOf(first & 0x3f, 0x40)
   }
 
-  /** Eight bytes are enough for every number below 2^53. lib0 reads longer ones, too, and may return NaN. */
+  /** Reads the rest of a number. Eight bytes are enough below 2^53. lib0 also reads longer numbers, and may return NaN. */
   private moreOf(start: number, firstFactor: number): number {
     let value = start
     let factor = firstFactor
@@ -91,19 +56,19 @@ export class UpdateReader {
     return this.refuse('malformed', 'A number is too large.')
   }
 
-  /** How many elements follow. Each has at least `size` bytes. */
+  /** Reads how many elements follow. Each has at least `size` bytes. */
   count(size: number): number {
     const count = this.uint()
-    if (count * size > this.left) this.refuse('malformed', 'The update ends too early.')
+    if (count * size > this.bytesLeft) this.refuse('malformed', 'The update ends too early.')
     return count
   }
 
   skip(length: number): void {
-    if (length > this.left) this.refuse('malformed', 'The update ends too early.')
+    if (length > this.bytesLeft) this.refuse('malformed', 'The update ends too early.')
     this.at += length
   }
 
-  /** Returns the length in UTF-16 units, as Yjs counts it. */
+  /** Reads a string. Returns its length in UTF-16 units, as Yjs counts it. */
   string(): number {
     const size = this.uint()
     this.stringFrom = this.at
@@ -113,7 +78,7 @@ export class UpdateReader {
     return length
   }
 
-  /** A string that clients use as the key of an object. */
+  /** Reads a string that clients use as the key of an object. */
   key(limit: number): void {
     const length = this.string()
     if (length > limit) this.refuse('too_large', `A name is longer than ${limit} characters.`)
@@ -121,7 +86,7 @@ export class UpdateReader {
       this.refuse('forbidden', `${proto} is not allowed as a key.`)
   }
 
-  /** Whether the last string equals `text`, which must be ASCII. */
+  /** Whether the string that was read last equals `text`, which must be ASCII. */
   hasJustRead(text: string): boolean {
     const from = this.stringFrom
     if (this.at - from !== text.length) return false
@@ -131,7 +96,7 @@ export class UpdateReader {
     return true
   }
 
-  /** The position of the last string. */
+  /** Where the string that was read last begins and ends. */
   get lastString(): { from: number; to: number } {
     return { from: this.stringFrom, to: this.at }
   }
@@ -139,7 +104,10 @@ export class UpdateReader {
 
 const isTail = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80
 
-/** −1 where the decoder of Yjs throws: overlong forms, surrogates, invalid code points, truncated characters. */
+/**
+ * Returns the length of a text in UTF-16 units, or −1 where the decoder of Yjs throws: overlong forms, surrogates, invalid code
+ * points, truncated characters.
+ */
 export function utf16Length(bytes: Uint8Array, from: number, to: number): number {
   let at = from
   while (at < to && (bytes[at] as number) < 0x80) at++

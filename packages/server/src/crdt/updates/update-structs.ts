@@ -1,26 +1,26 @@
 import { contentRefs, readContent, type ValueBounds } from './update-contents.ts'
 import { UpdateReader } from './update-reader.ts'
 
-/** In place of a client id: there is none. */
+/** Stands in place of a Yjs client id where a struct has no reference. */
 export const noClient = -1
 
 /** Reads the structs of an update one by one. The fields describe the struct that was read last. */
 export class StructReader extends UpdateReader {
   /** The kind of its content, one of `contentRefs`. */
   ref: number = contentRefs.gc
-  /** By how much the clock advances. */
+  /** By how much the struct advances the clock. */
   length = 0
-  /** The item to its left when it was created. Without neighbours, the type around it. */
+  /** The Yjs client id of the item to the left when the struct was created or, if `isChild`, of its parent. */
   leftClient = noClient
   leftClock = 0
   rightClient = noClient
   rightClock = 0
-  /** Whether the type around it is an item; otherwise it is a root type. */
+  /** Whether the struct names an item as its parent. Otherwise it names neighbours or a root type. */
   isChild = false
-  /** Whether it is the value of a key. */
+  /** Whether the struct names a key, whose value it is. */
   isEntry = false
 
-  struct(bounds: ValueBounds): void {
+  readStruct(bounds: ValueBounds): void {
     const info = this.byte()
     this.ref = info & 31
     this.leftClient = noClient
@@ -30,12 +30,12 @@ export class StructReader extends UpdateReader {
     if (this.ref === contentRefs.gc || this.ref === contentRefs.skip) {
       this.length = this.uint()
     } else {
-      this.links(info, bounds)
+      this.readLinks(info, bounds)
       this.length = readContent(this, this.ref, bounds)
     }
   }
 
-  private links(info: number, bounds: ValueBounds): void {
+  private readLinks(info: number, bounds: ValueBounds): void {
     const hasLeft = (info & 0x80) !== 0
     const hasRight = (info & 0x40) !== 0
     const namesParent = !hasLeft && !hasRight

@@ -1,20 +1,21 @@
 import * as encoding from 'lib0/encoding'
 import { contentRefs } from './update-contents.ts'
 
-/** The structs of one client to write. */
+/** The structs of one Yjs client that `writeUpdate` writes. */
 export interface Section {
   client: number
   /** The clock of the first struct. */
   clock: number
-  structs: number
-  /** The length of a first struct that is collected and lost its beginning; 0 if there is none. */
+  structCount: number
+  /** The length of the first struct, if it is collected and lost its beginning; otherwise 0. */
   cut: number
-  /** The bytes of the other structs. */
+  /** Where the bytes of the other structs begin. */
   from: number
+  /** Where these bytes end. */
   to: number
 }
 
-/** Writes an update from sections of another one and the bytes of a delete set. */
+/** Writes an update with sections of the update `bytes`, and with a delete set. */
 export function writeUpdate(
   bytes: Uint8Array,
   sections: readonly Section[],
@@ -22,8 +23,10 @@ export function writeUpdate(
 ): Uint8Array {
   const encoder = encoding.createEncoder()
   encoding.writeVarUint(encoder, sections.length)
-  for (const { client, clock, structs, cut, from, to } of sections.toSorted((a, b) => b.client - a.client)) {
-    for (const number of [structs, client, clock]) encoding.writeVarUint(encoder, number)
+  for (const { client, clock, structCount, cut, from, to } of sections.toSorted(
+    (a, b) => b.client - a.client,
+  )) {
+    for (const number of [structCount, client, clock]) encoding.writeVarUint(encoder, number)
     if (cut > 0) {
       encoding.writeUint8(encoder, contentRefs.gc)
       encoding.writeVarUint(encoder, cut)

@@ -27,7 +27,7 @@ import {
 import { defaultBounds } from './update-bounds.ts'
 import { type Options } from './validate-update.ts'
 
-/** Items, each to the right of the one before. */
+/** Items, each to the right of the item before. */
 const row = (count: number, content: StructScene & { content: unknown }) =>
   repeat(count, (i): StructScene => (i === 0 ? content : { ...content, origin: [5, i - 1] }))
 
@@ -35,7 +35,7 @@ describe('[V1] the bounds of an update', () => {
   const lifted: Options = { bounds: { bytes: Infinity } }
   const single = (i: number) => ({ client: i, clock: 0, structs: [{ gc: 1 }] })
   test.each<[string, () => Uint8Array, Options?]>([
-    ['2 MiB', () => new Uint8Array(2 ** 21)],
+    ['2 MiB of bytes', () => new Uint8Array(2 ** 21)],
     ['a million structs', () => structs(repeat(1_000_000, () => ({ gc: 1 }))), lifted],
     [
       '25,001 structs of each of two clients',
@@ -68,13 +68,13 @@ describe('[V1] the bounds of an update', () => {
           deletes: [{ client: 5, ranges: repeat(200_001, (i) => [2 * i, 1] as const) }],
         }),
     ],
-  ])('[V1] refuse %s', (_, make, options = {}) => {
+  ])('[V1] an update with %s is refused as too large, within 500 ms', (_, make, options = {}) => {
     const bytes = make()
     const milliseconds = processorMs(() => expect(codeOf(bytes, emptyStateVector, options)).toBe('too_large'))
     expect(milliseconds).toBeLessThan(500)
   })
 
-  /** Nested types. */
+  /** Types inside each other; with `besideText`, each beside a text. */
   function chain(depth: number, besideText = false): StructScene[] {
     if (!besideText)
       return repeat(depth, (i) => ({ ...(i > 0 && { parent: [5, i - 1] as const }), content: type(0) }))
@@ -84,7 +84,7 @@ describe('[V1] the bounds of an update', () => {
     ]).flat()
   }
 
-  test('[V1] refuse types that several updates nest too deep', () => {
+  test('[V1] types that several updates together nest too deep are refused', () => {
     const doc = docOf(structs(chain(64)))
     const deeper = update({
       structs: [{ client: 6, clock: 0, structs: [{ parent: [5, 63], content: type(0) }] }],
@@ -100,7 +100,7 @@ describe('[V1] the bounds of an update', () => {
     expect(validate(doc, inText)).toMatchObject({ ok: true })
   })
 
-  test('[V1] accept an update exactly at each bound', () => {
+  test('[V1] an update exactly at a bound is accepted', () => {
     expect(codeOf(structs(chain(64)))).toBe('accepted')
     expect(codeOf(structs(repeat(50_000, () => ({ gc: 1 }))))).toBe('accepted')
     expect(codeOf(update({ structs: repeat(64, (i) => single(64 - i)) }))).toBe('accepted')
@@ -114,7 +114,7 @@ describe('[V1] the bounds of an update', () => {
     expect(defaultBounds.bytes).toBe(2 ** 20)
   })
 
-  test('[V1] refuse numbers from 2^53 on, and sums that reach it', () => {
+  test('[V1] numbers from 2^53 on, and clocks that reach it by addition, are refused', () => {
     const number = (...bytes: number[]) => encode((e) => encoding.writeUint8Array(e, Uint8Array.from(bytes)))
     const large = (value: number) => [...encode((e) => encoding.writeVarUint(e, value))]
     const max = large(Number.MAX_SAFE_INTEGER)
@@ -142,18 +142,18 @@ describe('[V1] the bounds of an update', () => {
     ['members of a value', [1, 1, 5, 0, 8, 1, 1, 114, 1, 117, 0xff, 0xff, 0xff, 0xff, 0x0f, 126, 0]],
     ['clients with deletes', [0, 0xff, 0xff, 0xff, 0xff, 0x0f, 5, 1, 0, 1]],
     ['deletes', [0, 1, 5, 0xff, 0xff, 0xff, 0xff, 0x0f, 0, 1]],
-  ])('[V1] refuse a count of %s beyond the remaining bytes at once', (_, bytes) => {
+  ])('[V1] a count of %s beyond the remaining bytes is refused within 50 ms', (_, bytes) => {
     const milliseconds = processorMs(() => expect(codeOf(Uint8Array.from(bytes))).toBe('malformed'))
     expect(milliseconds).toBeLessThan(50)
   })
 
-  test('[V1] limit the unknown clients that an update refers to', () => {
+  test('[V1] an update that names 100,000 unknown clients is refused', () => {
     const deletes = repeat(100_000, (client) => ({ client, ranges: [] }))
     expect(codeOf(update({ deletes }))).toBe('gap')
   })
 
-  test('[V1] refuse bytes that hang or crash decoders of other versions', () => {
-    // yjs#687: mergeUpdatesV2 does not come back; yjs#479: the bytes of `garbagedoc` in base64.
+  test('[V1] bytes that hang or crash Yjs decoders of other versions are refused', () => {
+    // yjs#687: mergeUpdatesV2 never returns; yjs#479: the bytes of `garbagedoc` in base64.
     const bombs = [
       '00010000000001000100010200001602000001fdffffffff7f0000',
       Buffer.from('garbagedoc', 'base64').toString('hex'),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
+import { knownDoc } from '../../../test/support/updates/known-doc.ts'
 import {
   abc,
   any,
@@ -14,7 +15,6 @@ import {
   type,
   update,
 } from '../../../test/support/updates/scenes.ts'
-import { knownDoc } from './known-doc.ts'
 import { validateUpdate } from './validate-update.ts'
 
 describe('[V1] the references of an update', () => {
@@ -38,7 +38,7 @@ describe('[V1] the references of an update', () => {
     ['gap', 'an item that is known in part', struct({ content: text('abcd') })],
     [
       'gap',
-      'a circle of two',
+      'two structs that refer to each other',
       update({
         structs: [
           { client: 8, clock: 0, structs: [{ origin: [7, 0], content: text('a') }] },
@@ -48,7 +48,7 @@ describe('[V1] the references of an update', () => {
     ],
     [
       'gap',
-      'a circle through what comes before',
+      'a circle through earlier structs of the clients',
       update({
         structs: [
           { client: 8, clock: 0, structs: [{ right: [6, 0], content: text('a') }, { gc: 1 }] },
@@ -57,7 +57,11 @@ describe('[V1] the references of an update', () => {
         ],
       }),
     ],
-    ['future_delete', 'a delete ahead', update({ deletes: [{ client: 5, ranges: [[2, 2]] }] })],
+    [
+      'future_delete',
+      'a delete beyond the known clock',
+      update({ deletes: [{ client: 5, ranges: [[2, 2]] }] }),
+    ],
     [
       'future_delete',
       'a delete of an unknown client',
@@ -68,11 +72,11 @@ describe('[V1] the references of an update', () => {
       '15 bytes that would delete all that client 4294967295 writes',
       update({ deletes: [{ client: 2 ** 32 - 1, ranges: [[0, 2 ** 40]] }] }),
     ],
-  ])('[V1] are refused as %s: %s', (code, _, bytes) => {
+  ])('[V1] an update is refused as %s if it has %s', (code, _, bytes) => {
     expect(codeOf(bytes, stateOf(docOf(abc)))).toBe(code)
   })
 
-  test('[V1] may be in any order without a circle', () => {
+  test('[V1] structs of several clients may refer to each other in any order without a circle', () => {
     const bytes = update({
       structs: [
         {
@@ -92,14 +96,14 @@ describe('[V1] the references of an update', () => {
     expect(disagreement(new Y.Doc(), bytes, verdict.value)).toBeUndefined()
   })
 
-  test('[V1] must not split an item that is partly known, because Yjs throws if that part is collected', () => {
+  test('[V1] an item that is partly known is refused, because Yjs throws if that part is collected', () => {
     const doc = docOf(struct({ gc: 1 }))
     expect(validate(doc, abc)).toMatchObject({ fault: { code: 'gap' } })
     expect(() => Y.applyUpdate(doc, abc)).toThrow(TypeError)
     expect(codeOf(struct({ gc: 4 }), stateOf(docOf(abc)))).toBe('accepted')
   })
 
-  test('[V1] must not create a value that Yjs would delete only in part, also when only the index knows the key', () => {
+  test('[V1] a value of several parts for a known key is refused, because Yjs throws when the map is deleted', () => {
     const map = struct({ content: type(1) }, { parent: [5, 0], key: 'k', content: any(1) })
     const longer = update({
       structs: [{ client: 5, clock: 2, structs: [{ origin: [5, 1], content: text('xy') }] }],
@@ -110,7 +114,7 @@ describe('[V1] the references of an update', () => {
     expect(() => Y.applyUpdate(doc, last)).toThrow('Unexpected case')
   })
 
-  test('[V1] to new structs are accepted only for client ids that the sender may use', () => {
+  test('[V1] new structs are accepted only with client ids that the sender may use', () => {
     const mayWrite = (client: number) => client === 9
     const known = stateOf(docOf(abc))
     const forged = update({ structs: [{ client: 5, clock: 3, structs: [{ gc: 1_000 }] }] })
@@ -123,7 +127,7 @@ describe('[V1] the references of an update', () => {
   })
 })
 
-test('[V1] the validation uses the places and deletes of the document', () => {
+test('[V1] the tests of the validation read places and deletes from a Yjs document', () => {
   const doc = docOf(
     struct(
       { content: type(1) },
@@ -132,14 +136,14 @@ test('[V1] the validation uses the places and deletes of the document', () => {
       { gc: 1 },
     ),
   )
-  const { editorRefOf, isDeleted } = knownDoc(doc)
-  expect([0, 1, 3, 5].map((clock) => editorRefOf(5, clock))).toEqual([
+  const { placeOf, isDeleted } = knownDoc(doc)
+  expect([0, 1, 3, 5].map((clock) => placeOf(5, clock))).toEqual([
     { depth: 1, isEntry: false },
     { depth: 2, isEntry: true },
     { depth: 3, isEntry: false },
     undefined,
   ])
-  expect(editorRefOf(6, 0)).toBeUndefined()
+  expect(placeOf(6, 0)).toBeUndefined()
   Y.applyUpdate(doc, update({ deletes: [{ client: 5, ranges: [[3, 1]] }] }))
   expect([isDeleted(5, 3, 1), isDeleted(5, 2, 2), isDeleted(5, 3, 2), isDeleted(6, 0, 1)]).toEqual([
     true,

@@ -4,10 +4,10 @@ import { disagreement, docOf, validate, struct, text, update } from '../../../te
 import { validateUpdate } from './validate-update.ts'
 
 describe('[V1.1] known structs in an update', () => {
-  const isText = (bytes: Uint8Array, expected: string) =>
+  const expectText = (bytes: Uint8Array, expected: string) =>
     expect(docOf(bytes).getText('r').toJSON()).toBe(expected)
 
-  test('[V1.1] are removed, so that they cannot replace the content of others when updates are merged', () => {
+  test('[V1.1] known structs are removed from an update, so that they replace no stored content when updates are merged', () => {
     const first = struct({ content: text('abc') })
     const second = update({
       structs: [
@@ -22,15 +22,15 @@ describe('[V1.1] known structs in an update', () => {
       ],
     })
     const doc = docOf(first, second)
-    isText(Y.mergeUpdates([first, second, hostile]), 'abcx')
+    expectText(Y.mergeUpdates([first, second, hostile]), 'abcx')
     const verdict = validate(doc, hostile)
     if (!verdict.ok) throw new Error(verdict.fault.message)
-    isText(Y.mergeUpdates([first, second, verdict.value.update]), 'abcde!x')
+    expectText(Y.mergeUpdates([first, second, verdict.value.update]), 'abcde!x')
     expect(disagreement(doc, verdict.value.update, verdict.value)).toBeUndefined()
-    isText(Y.encodeStateAsUpdate(doc), 'abcde!x')
+    expectText(Y.encodeStateAsUpdate(doc), 'abcde!x')
   })
 
-  test('[V1.1] are removed, also the known part of a collected struct', () => {
+  test('[V1.1] known structs are removed from an update, and so is the known part of a collected struct', () => {
     const known = new Map([
       [5, 3],
       [6, 4],

@@ -53,15 +53,15 @@ describe('[V1] the validation of content', () => {
     ['a subdocument', { content: subdoc('guid', { gc: false, autoLoad: true, meta: { a: 1 } }) }],
     ['a value of 32 levels', { content: raw(8, [1, ...nestedAny(32)]) }],
     ['JSON of 32 levels', { content: json(nested(32)) }],
-  ])('[V1] accepts %s as Yjs does', (_, scene) => {
+  ])('[V1] the validation accepts %s, as Yjs does', (_, scene) => {
     const bytes = struct(scene)
     const verdict = validateUpdate(bytes, emptyStateVector)
     if (!verdict.ok) throw new Error(verdict.fault.message)
-    expect(verdict.value).toMatchObject({ hasChanges: true, structs: 1, clients: [5] })
+    expect(verdict.value).toMatchObject({ hasChanges: true, structCount: 1, clients: [5] })
     expect(disagreement(new Y.Doc(), bytes, verdict.value)).toBeUndefined()
   })
 
-  test('[V1] reports what an update adds', () => {
+  test('[V1] the validation reports what an update adds', () => {
     const doc = docOf(abc)
     const more = update({
       structs: [
@@ -82,7 +82,7 @@ describe('[V1] the validation of content', () => {
           [5, 3],
         ]),
         hasChanges: true,
-        structs: 2,
+        structCount: 2,
         clients: [9],
         changes: [
           { client: 9, from: 0, to: 3, places: [0, codeInRoot(false)], deletes: [] },
@@ -97,21 +97,24 @@ describe('[V1] the validation of content', () => {
       value: { hasChanges: true, clients: [], clocks: emptyStateVector },
     })
     expect(validateUpdate(update({}), emptyStateVector)).toMatchObject({
-      value: { hasChanges: false, structs: 0 },
+      value: { hasChanges: false, structCount: 0 },
     })
   })
 
   test.each<[string, Uint8Array]>([
-    ['nothing at all', new Uint8Array()],
-    ['bytes after the end', Uint8Array.of(...abc, 0)],
+    ['an update without bytes', new Uint8Array()],
+    ['bytes after the end of an update', Uint8Array.of(...abc, 0)],
     ['an empty string', struct({ content: text('') })],
-    ['no values', struct({ content: any() })],
-    ['no JSON', struct({ content: json() })],
-    ['nothing deleted', struct({ content: deleted(0) })],
-    ['nothing collected', struct({ gc: 0 })],
+    ['a struct without values', struct({ content: any() })],
+    ['a struct without JSON', struct({ content: json() })],
+    ['deleted content of length 0', struct({ content: deleted(0) })],
+    ['a collected struct of length 0', struct({ gc: 0 })],
     ['an empty delete', update({ deletes: [{ client: 5, ranges: [[0, 0]] }] })],
     ['a client without structs', update({ structs: [{ client: 5, clock: 0, structs: [] }] })],
-    ['a client twice', update({ structs: repeat(2, () => ({ client: 5, clock: 0, structs: [{ gc: 1 }] })) })],
+    [
+      'a client that is named twice',
+      update({ structs: repeat(2, () => ({ client: 5, clock: 0, structs: [{ gc: 1 }] })) }),
+    ],
     [
       'a client without structs before another',
       update({
@@ -121,9 +124,9 @@ describe('[V1] the validation of content', () => {
         ],
       }),
     ],
-    ['content 11', struct({ content: raw(11, [1]) })],
-    ['type 7', struct({ content: type(7) })],
-    ['value type 115', struct({ content: raw(8, [1, 115]) })],
+    ['the unknown content 11', struct({ content: raw(11, [1]) })],
+    ['the unknown shared type 7', struct({ content: type(7) })],
+    ['the unknown value type 115', struct({ content: raw(8, [1, 115]) })],
     ['half of a surrogate pair', struct({ content: raw(4, [3, 0xed, 0xa0, 0xbd]) })],
     ['half of a character', struct({ content: raw(4, [1, 0xc3]) })],
     ['an overlong character', struct({ content: raw(4, [2, 0xc0, 0x80]) })],
@@ -137,18 +140,18 @@ describe('[V1] the validation of content', () => {
     ['an item inside itself', struct({ parent: [5, 0], content: text('a') })],
     ['a value of a key in two parts', struct({ key: 'k', content: text('ab') })],
     [
-      'a value of a key before another in two parts',
+      'a value in two parts before another value of the key',
       struct({ key: 'k', content: any(1) }, { right: [5, 0], content: any(2, 3) }),
     ],
     [
-      'a value of a key continued in two parts',
+      'a value in two parts after another value of the key',
       struct({ key: 'k', content: any(1) }, { origin: [5, 0], content: any(2, 3) }),
     ],
-  ])('[V1] refuses %s', (_, bytes) => {
+  ])('[V1] the validation refuses %s', (_, bytes) => {
     expect(codeOf(bytes)).toBe('malformed')
   })
 
-  test('[V1] refuses clients out of order, because Yjs loses their structs when it merges updates', () => {
+  test('[V1] the validation refuses clients out of order, because Yjs loses their structs when it merges updates', () => {
     const first = struct({ gc: 2 })
     const second = update({
       structs: [
@@ -161,7 +164,7 @@ describe('[V1] the validation of content', () => {
     expect(stateOf(docOf(Y.mergeUpdates([first, second]))).get(5)).not.toBe(3)
   })
 
-  test('[V1] refuses deletes out of order, which take Yjs seconds', () => {
+  test('[V1] the validation refuses deletes out of order, which can take Yjs seconds', () => {
     const deletes = (...ranges: [number, number][]) => update({ deletes: [{ client: 5, ranges }] })
     const known = stateOf(docOf(abc))
     expect(codeOf(deletes([0, 1], [1, 1], [2, 1]), known)).toBe('accepted')
@@ -171,7 +174,7 @@ describe('[V1] the validation of content', () => {
     expect(codeOf(twice, known)).toBe('malformed')
   })
 
-  test('[V1] accepts the value of a key in several parts if the same update deletes it', () => {
+  test('[V1] the validation accepts the value of a key in several parts if the same update deletes all of it', () => {
     const parts = [{ client: 5, clock: 0, structs: [{ key: 'k', content: any(1, 2) }, { gc: 1 }] }]
     const deletes: [number, number][][] = [
       [[0, 1]],
@@ -195,16 +198,16 @@ describe('[V1] the validation of keys', () => {
   test.each<[string, StructScene]>([
     ['a root type', { parent: proto, content: text('a') }],
     ['a key', { key: proto, content: any(1) }],
-    ['a value', { content: any(JSON.parse('{"__proto__":{"isAdmin":true}}')) }],
-    ['a value inside values', { content: any([{ a: JSON.parse('{"__proto__":1}') as unknown }]) }],
-    ['JSON', { content: json('1', '{"__proto__":1}') }],
-    ['JSON inside JSON', { content: json('[{"a":{"b":[{"\\u005f_pro\\u0074o__":1}]}}]') }],
-    ['an embed', { content: embed('{"x":0,"__proto__":1}') }],
-    ['the value of a format', { content: format('bold', '{ "__proto__" : 1 }') }],
+    ['a key in a value', { content: any(JSON.parse('{"__proto__":{"isAdmin":true}}')) }],
+    ['a key in a nested value', { content: any([{ a: JSON.parse('{"__proto__":1}') as unknown }]) }],
+    ['a key in JSON', { content: json('1', '{"__proto__":1}') }],
+    ['a key in nested JSON', { content: json('[{"a":{"b":[{"\\u005f_pro\\u0074o__":1}]}}]') }],
+    ['a key in an embed', { content: embed('{"x":0,"__proto__":1}') }],
+    ['a key in the value of a format', { content: format('bold', '{ "__proto__" : 1 }') }],
     ['a format', { content: format(proto, 'true') }],
-    ['the options of a subdocument', { content: subdoc('g', JSON.parse('{"__proto__":1}')) }],
+    ['an option of a subdocument', { content: subdoc('g', JSON.parse('{"__proto__":1}')) }],
     [
-      'the meta of a subdocument',
+      'a key in the meta of a subdocument',
       { content: subdoc('g', { meta: JSON.parse('{"__proto__":1}') as unknown }) },
     ],
     ['an element', { content: type(3, proto) }],
@@ -212,7 +215,7 @@ describe('[V1] the validation of keys', () => {
       'a key whose size takes two bytes',
       { content: raw(8, [1, 118, 1, 0x89, 0, ...Buffer.from(proto), 126]) },
     ],
-  ])('[V1] refuses __proto__ as the name of %s', (_, scene) => {
+  ])('[V1] the validation refuses __proto__ as the name of %s', (_, scene) => {
     expect(codeOf(struct(scene))).toBe('forbidden')
   })
 
@@ -221,11 +224,11 @@ describe('[V1] the validation of keys', () => {
     ['a value', { content: any(proto, { proto }) }],
     ['a longer key', { content: any({ __proto__x: 1, 'x\t__proto__': 1, __proto: 1 }) }],
     ['a longer key in JSON', { content: json('{"__proto__x":1,"_":"__proto__","":{"x__proto__":1}}') }],
-  ])('[V1] allows __proto__ in %s', (_, scene) => {
+  ])('[V1] the validation accepts __proto__ in %s', (_, scene) => {
     expect(codeOf(struct(scene))).toBe('accepted')
   })
 
-  test.each(['guid', 'gcFilter'])('[V1] refuses %s as an option of a subdocument', (name) => {
+  test.each(['guid', 'gcFilter'])('[V1] the validation refuses %s as an option of a subdocument', (name) => {
     expect(codeOf(struct({ content: subdoc('g', { [name]: 1 }) }))).toBe('forbidden')
   })
 })

@@ -1,28 +1,27 @@
+import { CopyCounter } from './copy-counter.ts'
+import { type Fault, Refusal } from './fault.ts'
 import { codeInRoot, placeOfCode, collected, type ItemPlace } from './item-places.ts'
 import { addRange, type Ranges } from './ranges.ts'
 import { defaultBounds, type Bounds } from './update-bounds.ts'
 import { changeOf, type Change } from './update-changes.ts'
 import { contentRefs } from './update-contents.ts'
 import { isDivisible, OrderCheck, maxStructsPerStep, type Client, type Struct } from './update-order.ts'
-import { Refusal, type Fault } from './update-reader.ts'
 import { noClient, StructReader } from './update-structs.ts'
 import { writeUpdate } from './update-writer.ts'
 
-export type { Bounds, Change, Fault, ItemPlace }
-
-/** The next clock of each client. */
+/** The next clock of each Yjs client. */
 export type StateVector = Pick<ReadonlyMap<number, number>, 'get'>
 
 export interface Options {
   bounds?: Partial<Bounds>
-  /** Whether the sender may write with this client id. */
+  /** Whether the sender may write with this Yjs client id. */
   mayWrite?: (client: number) => boolean
   /**
-   * The place of a known item; undefined if it is collected. Without this option, known items are taken for members of a
-   * root list. Then types that several updates nest too deep are not found, nor values of keys with several parts.
+   * The place of a known item; undefined if it is collected. Without this option, known items count as members of a root list.
+   * Then types that several updates together nest too deep are not found, nor values of keys with several parts.
    */
-  editorRefOf?: (client: number, clock: number) => ItemPlace | undefined
-  /** Whether the whole range is known as deleted. Without this option, every range is taken for a change. */
+  placeOf?: (client: number, clock: number) => ItemPlace | undefined
+  /** Whether the whole range is known as deleted. Without this option, every range is a change. */
   isDeleted?: (client: number, clock: number, length: number) => boolean
   /**
    * For updates of the log: any name is allowed, values of keys may have several parts, skipped structs must be known, and
@@ -34,24 +33,25 @@ export interface Options {
 export interface Accepted {
   /**
    * The update without known structs. Store this one, not the one that was sent: when Yjs merges updates, it keeps either of
-   * two structs with the same clock, and the one of a hostile sender may have other content.
+   * two structs with the same clock, and the struct of a hostile sender may have other content.
    */
   update: Uint8Array
-  /** The next clock of each client that has structs in the update, after it. */
+  /** The next clock, after the update, of each Yjs client that has structs in it. */
   clocks: Map<number, number>
   /** Whether the update adds structs or deletes. If not, it need not be stored or applied. */
   hasChanges: boolean
-  structs: number
-  /** The clients with new structs. */
+  /** Including structs that are known. */
+  structCount: number
+  /** The Yjs client ids that have new structs in the update. */
   clients: readonly number[]
-  /** What the update adds to an index. Empty without `editorRefOf`. */
+  /** What the update adds to an index. Empty without `placeOf`. */
   changes: readonly Change[]
 }
 
 export type Verdict = { ok: true; value: Accepted } | { ok: false; fault: Fault }
 
 const inRootList = placeOfCode(codeInRoot(false))
-const anywhere = () => inRootList
+const alwaysInRootList = () => inRootList
 
 /**
  * Whether a Yjs update (version 1) can be applied to a document with this state vector so that nothing stays pending,
@@ -69,7 +69,7 @@ export function validateUpdate(bytes: Uint8Array, known: StateVector, options: O
   }
 }
 
-/** The same in steps of about a millisecond, for large updates of the log. */
+/** As `validateUpdate`, in steps of about a millisecond, for large updates of the log. */
 export function* validateInSteps(
   bytes: Uint8Array,
   known: StateVector,
@@ -94,38 +94,36 @@ class Validation {
   private readonly bounds: Bounds
   private readonly clients = new Map<number, Client>()
   private lastClient: Client | undefined
-  /** Clients in the update that the document does not have. */
-  private unknownClients = 0
-  private structs = 0
-  /** For the client that is read: how many structs are left, and the clock of the next one. */
-  private unread = 0
+  /** Yjs clients in the update that the document does not have. */
+  private unknownClientCount = 0
+  private structCount = 0
+  /** How many structs of the client that is being read are left. */
+  private unreadCount = 0
+  /** The clock of the next of these structs. */
   private clock = 0
-  private subdocs = 0
-  private deletes = 0
-  /** Clients without structs that have new deletes. */
-  private deleters = 0
+  private subdocCount = 0
+  private deleteCount = 0
+  /** Yjs clients without structs that have new deletes. */
+  private deleterCount = 0
   private hasChanges = false
-  /** Whether the update has known structs. */
-  private repeats = false
+  private hasKnownStructs = false
+  /** Where the delete set begins. */
   private deletesAt = 0
-  /** How many items before the last one Yjs joins with it, and the kind of their content. */
-  private joins = 0
-  private lastRef: number = contentRefs.gc
-  private copies = 0
-  /** Whether the order or the places of structs can be wrong, or are requested. */
+  private readonly copies = new CopyCounter()
+  /** Whether structs can be in a wrong order or place, or the caller requests their places. */
   private needsOrder: boolean
 
   constructor(bytes: Uint8Array, known: StateVector, options: Options) {
     this.reader = new StructReader(bytes, options.isStored)
     this.known = known
     this.options = options
-    this.needsOrder = options.editorRefOf !== undefined
+    this.needsOrder = options.placeOf !== undefined
     this.bounds = options.bounds ? { ...defaultBounds, ...options.bounds } : defaultBounds
   }
 
   *run(): Generator<void, Accepted> {
     const { reader, bounds } = this
-    if (reader.left > bounds.bytes) this.refuseMore('bytes')
+    if (reader.bytesLeft > bounds.bytes) this.refuseMore('bytes')
     const clients = reader.count(5)
     if (clients > bounds.clients) this.refuseMore('clients')
     let previous = Infinity
@@ -136,12 +134,12 @@ class Validation {
       previous = client.id
     }
     this.readDeleteSet()
-    if (reader.left > 0) reader.refuse('malformed', 'The update has bytes after its end.')
+    if (reader.bytesLeft > 0) reader.refuse('malformed', 'The update has bytes after its end.')
     if (this.needsOrder) {
-      const { editorRefOf = anywhere, isStored = false } = this.options
-      const rules = { editorRefOf, maxNesting: bounds.nesting, allowsParts: isStored }
+      const { placeOf = alwaysInRootList, isStored = false } = this.options
+      const rules = { placeOf, maxNesting: bounds.nesting, allowsParts: isStored }
       for (const client of this.clients.values()) {
-        if (client.settled === client.structs.length) continue
+        if (client.placedCount === client.structs.length) continue
         const check = new OrderCheck(client, rules)
         while (check.step()) yield
       }
@@ -157,13 +155,13 @@ class Validation {
       const { id, known, end, isNamed, deletes } = client
       if (isNamed) clocks.set(id, end)
       if (end > known) clients.push(id)
-      if (this.options.editorRefOf && (end > known || deletes)) changes.push(changeOf(client))
+      if (this.options.placeOf && (end > known || deletes)) changes.push(changeOf(client))
     }
     return {
       update: this.withoutKnown(),
       clocks,
       hasChanges: this.hasChanges,
-      structs: this.structs,
+      structCount: this.structCount,
       clients,
       changes,
     }
@@ -171,11 +169,11 @@ class Validation {
 
   private withoutKnown(): Uint8Array {
     const { bytes } = this.reader
-    if (!this.repeats || this.options.isStored) return bytes
+    if (!this.hasKnownStructs || this.options.isStored) return bytes
     const sections = []
     for (const { id, known, structs, cut, from, to } of this.clients.values()) {
       if (structs.length > 0)
-        sections.push({ client: id, clock: known, structs: structs.length, cut, from, to })
+        sections.push({ client: id, clock: known, structCount: structs.length, cut, from, to })
     }
     return writeUpdate(bytes, sections, bytes.subarray(this.deletesAt))
   }
@@ -195,7 +193,7 @@ class Validation {
         end: known,
         isNamed: false,
         structs: [],
-        settled: 0,
+        placedCount: 0,
         isWaiting: false,
         cut: 0,
         from: 0,
@@ -210,7 +208,7 @@ class Validation {
 
   private clockOf(id: number): number {
     const known = this.known.get(id) ?? 0
-    if (known === 0 && ++this.unknownClients > this.bounds.clients) {
+    if (known === 0 && ++this.unknownClientCount > this.bounds.clients) {
       this.reader.refuse('gap', 'The update refers to too many unknown clients.')
     }
     return known
@@ -223,8 +221,8 @@ class Validation {
   private beginClient(previous: number): Client {
     const { reader } = this
     const count = reader.count(2)
-    this.structs += count
-    if (this.structs > this.bounds.structs) this.refuseMore('structs')
+    this.structCount += count
+    if (this.structCount > this.bounds.structs) this.refuseMore('structs')
     const id = reader.uint()
     const client = this.clientOf(id)
     const { known } = client
@@ -236,21 +234,20 @@ class Validation {
       const message = `Client ${id} goes on at ${clock}, but is known to ${known} only.`
       reader.refuse('gap', message, { client: id, clock })
     }
-    if (clock < known) this.repeats = true
+    if (clock < known) this.hasKnownStructs = true
 
-    this.joins = 0
-    this.lastRef = contentRefs.gc
-    this.unread = count
+    this.copies.beginClient()
+    this.unreadCount = count
     this.clock = clock
     return client
   }
 
-  /** Reads some structs of the client; false when all are read. */
+  /** Reads some structs of the client. Returns false when all are read. */
   private readStructs(client: Client): boolean {
-    const some = Math.min(this.unread, maxStructsPerStep)
+    const some = Math.min(this.unreadCount, maxStructsPerStep)
     for (let i = 0; i < some; i++) this.clock = this.readStruct(client, this.clock)
-    this.unread -= some
-    return this.unread > 0
+    this.unreadCount -= some
+    return this.unreadCount > 0
   }
 
   private endClient(client: Client): void {
@@ -265,16 +262,16 @@ class Validation {
     }
   }
 
-  /** Returns the clock after the struct. */
+  /** Reads one struct. Returns the clock after it. */
   private readStruct(client: Client, start: number): number {
-    const { reader } = this
+    const { reader, bounds } = this
     const from = reader.at
-    reader.struct(this.bounds)
+    reader.readStruct(bounds)
     const { ref, length, leftClient, leftClock, rightClient, rightClock, isChild, isEntry } = reader
     if (ref === contentRefs.skip) return this.skip(client, start)
     const left = leftClient === noClient ? undefined : this.clientOf(leftClient)
     const right = rightClient === noClient ? undefined : this.clientOf(rightClient)
-    if (ref === contentRefs.subdocument && ++this.subdocs > this.bounds.subdocs) this.refuseMore('subdocs')
+    if (ref === contentRefs.subdocument && ++this.subdocCount > bounds.subdocs) this.refuseMore('subdocs')
 
     const end = start + length
     if (length === 0) reader.refuse('malformed', 'A struct is empty.')
@@ -308,7 +305,10 @@ class Validation {
     }
     client.structs.push(struct)
     if (ref === contentRefs.type || isDivisible(struct)) this.needsOrder = true
-    this.countCopies(ref, length, !isChild && left === client && leftClock === start - 1)
+    this.copies.add(ref, length, !isChild && left === client && leftClock === start - 1)
+    if (this.copies.total > bounds.copies) {
+      reader.refuse('too_large', 'Values of an array come in too many pieces.')
+    }
     return end
   }
 
@@ -320,7 +320,7 @@ class Validation {
     return end
   }
 
-  /** Yjs looks up the references of a known struct, too. It assumes that references to the same client exist. */
+  /** Checks a reference of a struct, even of a known one: Yjs looks up all, and assumes that those to the same client exist. */
   private checkLink(other: Client, clock: number, client: Client, start: number, isNew: boolean): void {
     if (other === client) {
       if (clock >= start) this.reader.refuse('malformed', 'A struct refers to itself or to a later one.')
@@ -333,17 +333,7 @@ class Validation {
     }
   }
 
-  private countCopies(ref: number, length: number, isNext: boolean): void {
-    const joins = isNext && ref === this.lastRef && (ref === contentRefs.any || ref === contentRefs.json)
-    this.joins = joins ? this.joins + 1 : 0
-    this.lastRef = ref
-    this.copies += this.joins * length
-    if (this.copies > this.bounds.copies) {
-      this.reader.refuse('too_large', 'Values of an array come in too many pieces.')
-    }
-  }
-
-  /** The answer to a state vector names every client with deletes. Most of them are known. */
+  /** Reads the delete set. An answer to a state vector names every client with deletes, most of which are known. */
   private readDeleteSet(): void {
     const { reader } = this
     this.deletesAt = reader.at
@@ -353,22 +343,22 @@ class Validation {
       const id = reader.uint()
       ids.push(id)
       const count = reader.count(2)
-      this.deletes += count
-      if (this.deletes > this.bounds.deletes) this.refuseMore('deletes')
+      this.deleteCount += count
+      if (this.deleteCount > this.bounds.deletes) this.refuseMore('deletes')
       const client = this.clients.get(id)
       const known = client?.known ?? this.clockOf(id)
       const ranges = this.readRanges(id, known, client?.end ?? known, count)
       if (ranges === undefined) continue
       this.hasChanges = true
       if (client) client.deletes = ranges
-      else if (this.deleters++ < this.bounds.deleters) this.clientOf(id).deletes = ranges
+      else if (this.deleterCount++ < this.bounds.deleters) this.clientOf(id).deletes = ranges
     }
     if (hasRepeats(ids)) reader.refuse('malformed', 'A client is named twice.')
   }
 
   /**
-   * Returns the ranges that are not known as deleted, or undefined. All must be ordered and disjoint, as every encoder writes
-   * them: Yjs takes seconds for 50,000 in the wrong order.
+   * Returns the ranges that are not known as deleted, or undefined if there are none. All must be ordered and disjoint, as
+   * every encoder writes them: Yjs takes seconds for 50,000 in the wrong order.
    */
   private readRanges(id: number, known: number, limit: number, count: number): Ranges | undefined {
     const { reader } = this
@@ -392,7 +382,7 @@ class Validation {
   }
 }
 
-/** Encoders write the highest client first. Then no set is needed. */
+/** Encoders write the highest client id first. Then no set is needed to find repeated ids. */
 function hasRepeats(ids: readonly number[]): boolean {
   const isDescending = ids.every((id, i) => i === 0 || id < (ids[i - 1] as number))
   return !isDescending && new Set(ids).size < ids.length

@@ -12,8 +12,8 @@ const known = new Map([
 ])
 const isForeign = (client: number) => client === 6
 
-describe('[V3] an update without the structs of foreign clients', () => {
-  test('[V3] keeps the other structs, and deletes of items that are then known', () => {
+describe('[V3] removing the structs of foreign clients from an update', () => {
+  test('[V3] the other new structs stay in the update, and deletes of items that are then known', () => {
     const bytes = update({
       structs: [
         { client: 9, clock: 0, structs: [{ origin: [5, 2], content: text('d😀') }] },
@@ -55,17 +55,20 @@ describe('[V3] an update without the structs of foreign clients', () => {
   })
 
   test.each<[string, Uint8Array]>([
-    ['only their structs', update({ structs: [{ client: 6, clock: 10, structs: [{ gc: 1 }] }] })],
-    ['only what is known', struct({ content: text('ab') })],
-    ['only deletes of the future', update({ deletes: [{ client: 5, ranges: [[3, 1]] }] })],
-    ['nothing', update({})],
-    ['a content that does not exist', struct({ content: raw(11, [1]) })],
-    ['less than it says', struct({ content: text('abcdef') }).subarray(0, 9)],
-  ])('[V3] is undefined if it has %s', (_, bytes) => {
+    [
+      'only structs of foreign clients',
+      update({ structs: [{ client: 6, clock: 10, structs: [{ gc: 1 }] }] }),
+    ],
+    ['only known structs', struct({ content: text('ab') })],
+    ['only deletes of unknown items', update({ deletes: [{ client: 5, ranges: [[3, 1]] }] })],
+    ['neither structs nor deletes', update({})],
+    ['an unknown kind of content', struct({ content: raw(11, [1]) })],
+    ['fewer bytes than it declares', struct({ content: text('abcdef') }).subarray(0, 9)],
+  ])('[V3] nothing is left of an update that has %s', (_, bytes) => {
     expect(withoutClients(bytes, isForeign, known)).toBeUndefined()
   })
 
-  test('[V3] keeps gaps and partly known items for the validation', () => {
+  test('[V3] gaps and partly known items stay in the update, so that the validation refuses it', () => {
     const gap = update({ structs: [{ client: 5, clock: 7, structs: [{ gc: 1 }] }] })
     const inPart = struct({ content: text('ab') }, { content: text('cd') })
     for (const bytes of [gap, inPart]) {
@@ -74,7 +77,7 @@ describe('[V3] an update without the structs of foreign clients', () => {
     }
   })
 
-  test('[V3] has the same structs as the update that Yjs would write', () => {
+  test('[V3] the structs that stay are those of the diff that Yjs computes', () => {
     const random = createRandom()
     const structsOf = (bytes: Uint8Array) =>
       Y.decodeUpdate(bytes).structs.map(({ id, length }) => [id, length])

@@ -1,14 +1,14 @@
 import * as encoding from 'lib0/encoding'
+import { Refusal } from './fault.ts'
 import { addRange, type Ranges } from './ranges.ts'
 import { defaultBounds } from './update-bounds.ts'
-import { Refusal } from './update-reader.ts'
 import { StructReader } from './update-structs.ts'
 import { writeUpdate, type Section } from './update-writer.ts'
 import type { StateVector } from './validate-update.ts'
 
 /**
- * The update without the structs of foreign clients, without known structs, and without deletes of items that are then
- * unknown; undefined if nothing is left or the bytes are malformed. The result is not validated.
+ * Removes from an update the structs of foreign Yjs clients, known structs, and deletes of items that are then unknown. Returns
+ * undefined if nothing is left or the bytes are malformed. The result is not validated.
  */
 export function withoutClients(
   update: Uint8Array,
@@ -22,7 +22,7 @@ export function withoutClients(
     const count = reader.count(5)
     for (let i = 0; i < count; i++) {
       const section = readSection(reader, known)
-      if (section.structs === 0 || isForeign(section.client)) continue
+      if (section.structCount === 0 || isForeign(section.client)) continue
       sections.push(section)
       ends.set(section.client, section.end)
     }
@@ -35,36 +35,36 @@ export function withoutClients(
   }
 }
 
-/** Skips structs that are completely known. */
+/** Reads the structs of one client. Skips those that are completely known. */
 function readSection(reader: StructReader, known: StateVector): Section & { end: number } {
-  let structs = reader.count(2)
+  let structCount = reader.count(2)
   const client = reader.uint()
   let clock = reader.uint()
   const knownTo = known.get(client) ?? 0
   let end = clock
   let from = reader.at
-  for (let left = structs; left > 0; left--) {
-    reader.struct(defaultBounds)
+  for (let left = structCount; left > 0; left--) {
+    reader.readStruct(defaultBounds)
     end += reader.length
     if (end > knownTo) continue
     clock = end
     from = reader.at
-    structs--
+    structCount--
   }
-  return { client, clock, structs, cut: 0, from, to: reader.at, end }
+  return { client, clock, structCount, cut: 0, from, to: reader.at, end }
 }
 
 const noDeletes = Uint8Array.of(0)
 
-/** The delete set up to the clocks; undefined if nothing is left. It can name thousands of clients. */
+/** Cuts the delete set off at the clocks. Returns undefined if nothing is left. It can name thousands of clients. */
 function cutDeletes(reader: StructReader, clockOf: (client: number) => number): Uint8Array | undefined {
   const encoder = encoding.createEncoder()
-  let kept = 0
+  let keptCount = 0
   for (let left = reader.count(2); left > 0; left--) {
     const client = reader.uint()
     const ranges = readRanges(reader, clockOf(client))
     if (ranges.length === 0) continue
-    kept++
+    keptCount++
     encoding.writeVarUint(encoder, client)
     encoding.writeVarUint(encoder, ranges.length / 2)
     for (let i = 0; i < ranges.length; i += 2) {
@@ -73,10 +73,10 @@ function cutDeletes(reader: StructReader, clockOf: (client: number) => number): 
       encoding.writeVarUint(encoder, (ranges[i + 1] as number) - start)
     }
   }
-  if (kept === 0) return undefined
+  if (keptCount === 0) return undefined
   const clients = encoding.toUint8Array(encoder)
   return encoding.encode((whole) => {
-    encoding.writeVarUint(whole, kept)
+    encoding.writeVarUint(whole, keptCount)
     encoding.writeUint8Array(whole, clients)
   })
 }

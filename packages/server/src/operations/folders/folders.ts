@@ -1,7 +1,7 @@
 import { ApiError, type Folder, maxFolderDepth, type Operations } from '@plenum/protocol'
 import type { Call, Handlers } from '../../calls/call.ts'
 import { reply } from '../../calls/reply.ts'
-import { findFolderChains } from '../../store/access/access.ts'
+import { findFolderChains } from '../../store/documents/folder-tree.ts'
 import type { Db } from '../../store/engine/db.ts'
 import { chain, levelsBelow, remove } from '../../store/documents/folder-tree.ts'
 import * as folders from '../../store/documents/folders.ts'

@@ -1,8 +1,7 @@
 import { ApiError } from '@plenum/protocol'
 import type { LongRead } from '../../platform/turns/long-reads.ts'
-import { findFolderChains } from '../../store/access/access.ts'
 import type { Cursor, Db } from '../../store/engine/db.ts'
-import type { FolderTree } from '../../store/documents/folder-tree.ts'
+import { findFolderChains, type FolderTree } from '../../store/documents/folder-tree.ts'
 import * as folders from '../../store/documents/folders.ts'
 import { type Folder, root } from '../../store/documents/folders.ts'
 

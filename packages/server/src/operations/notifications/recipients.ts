@@ -30,7 +30,7 @@ export async function areMany(
 ): Promise<boolean> {
   const emails = notifyUsers.flatMap(({ userId, email }) => (userId === undefined ? addressOf(email) : []))
   if (
-    await recipients.areShared(
+    await recipients.haveMoreUsersThan(
       db,
       apiKey,
       emails.filter((email) => email !== null),

@@ -97,7 +97,7 @@ export async function write(
   const { snapshotSeq, createdAt } = stored
   const newSnapshot = { snapshotSeq, seq, snapshot, createdAt }
   if (editorLog.isLarge(snapshot)) afterCommit(() => snapshots.write(apiKey, input, newSnapshot))
-  else await editorLog.compactIf(db, apiKey, input, newSnapshot)
+  else await editorLog.compactInTransaction(db, apiKey, input, newSnapshot)
 }
 
 export async function append(

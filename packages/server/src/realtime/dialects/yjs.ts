@@ -1,6 +1,6 @@
 import * as decoding from 'lib0/decoding'
 import type { CloseReason } from '@plenum/protocol/realtime'
-import type { Fault } from '../../crdt/updates/validate-update.ts'
+import type { Fault } from '../../crdt/updates/fault.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { EditorRef } from '../../store/refs.ts'
 import type { Identity } from '../authorization/identity.ts'

@@ -1,5 +1,5 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
-import type { Fault } from '../../crdt/updates/update-reader.ts'
+import type { Fault } from '../../crdt/updates/fault.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Scheduler } from '../../platform/turns/scheduler.ts'

@@ -1,5 +1,5 @@
 import type { ErrorStatus } from '@plenum/protocol'
-import type { Fault } from '../../crdt/updates/validate-update.ts'
+import type { Fault } from '../../crdt/updates/fault.ts'
 
 const statuses: Partial<Record<Fault['code'], ErrorStatus>> = {
   read_only: 'PERMISSION_DENIED',

@@ -1,7 +1,7 @@
 import { ApiError, type ErrorStatus } from '@plenum/protocol'
 import type { CloseReason } from '@plenum/protocol/realtime'
 import { newId } from '../../access/ids.ts'
-import type { Fault } from '../../crdt/updates/validate-update.ts'
+import type { Fault } from '../../crdt/updates/fault.ts'
 import { BytePace } from '../../platform/turns/byte-pace.ts'
 import type { EditorRef } from '../../store/refs.ts'
 import type { Identity } from '../authorization/identity.ts'

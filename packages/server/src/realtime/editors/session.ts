@@ -1,5 +1,5 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
-import type { Fault } from '../../crdt/updates/validate-update.ts'
+import type { Fault } from '../../crdt/updates/fault.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { BytePace } from '../../platform/turns/byte-pace.ts'
 import { WorkQueue } from '../../platform/turns/work-queue.ts'

@@ -34,7 +34,7 @@ const documentGoneMessage = 'The document does not exist any more.'
 
 type RoomBatch = readonly [EditorRoom, Batch]
 /** One result for each batch that has an entry, in the order of the batches. */
-type AppendResults = Awaited<ReturnType<typeof editorLog.appendUnlocked>>
+type AppendResults = Awaited<ReturnType<typeof editorLog.appendSkippingLocked>>
 
 /** Appends the queued updates of all rooms to their logs, and broadcasts them once they are durable. */
 export class Appender implements BatchWork<RoomBatch, AppendResults> {
@@ -158,7 +158,7 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
 
   store(db: Db, batches: readonly RoomBatch[], isAlone: boolean): Promise<AppendResults> {
     const entries = batches.flatMap(([, { entry }]) => entry ?? [])
-    const append = isAlone ? editorLog.append : editorLog.appendUnlocked
+    const append = isAlone ? editorLog.append : editorLog.appendSkippingLocked
     return append(db, entries, this.#deps.now())
   }
 

@@ -1,4 +1,4 @@
-import type { Missing } from '../../crdt/updates/update-reader.ts'
+import type { Missing } from '../../crdt/updates/fault.ts'
 
 /** How long an update waits for the updates that it depends on. */
 const maxWaitMs = 2_000

@@ -1,4 +1,4 @@
-import type { Fault } from '../../crdt/updates/validate-update.ts'
+import type { Fault } from '../../crdt/updates/fault.ts'
 import type { Entry } from '../../store/editors/log.ts'
 import type { ClientOwner } from './client-owners.ts'
 import type { Member } from './member.ts'

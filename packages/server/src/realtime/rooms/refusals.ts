@@ -1,4 +1,4 @@
-import type { Fault } from '../../crdt/updates/validate-update.ts'
+import type { Fault } from '../../crdt/updates/fault.ts'
 
 /** The fault of an update from a client that may not write. */
 export const readOnly = {

@@ -8,7 +8,7 @@ const accepted = (bytes: number, ...clientIds: number[]): Accepted => ({
   update: new Uint8Array(bytes),
   clocks: new Map(),
   hasChanges: true,
-  structs: clientIds.length,
+  structCount: clientIds.length,
   clients: clientIds,
   changes: [],
 })

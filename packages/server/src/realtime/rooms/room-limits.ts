@@ -1,6 +1,7 @@
 import { type ClientOwners, maxClientIds } from './client-owners.ts'
 import type { CommittedLog } from './committed-log.ts'
-import type { Accepted, Fault } from '../../crdt/updates/validate-update.ts'
+import type { Fault } from '../../crdt/updates/fault.ts'
+import type { Accepted } from '../../crdt/updates/validate-update.ts'
 
 /** Above this share of the limit, an editor is compacted to make space. */
 const compactAboveShare = 0.9

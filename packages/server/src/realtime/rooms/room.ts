@@ -30,7 +30,8 @@ import { RoomLimits } from './room-limits.ts'
 import type { RoomDeps } from './room-deps.ts'
 import { StatelessRelay } from './stateless-relay.ts'
 import { UpdateQueue } from './update-queue.ts'
-import type { Accepted, Fault } from '../../crdt/updates/validate-update.ts'
+import type { Fault } from '../../crdt/updates/fault.ts'
+import type { Accepted } from '../../crdt/updates/validate-update.ts'
 import { withoutClients } from '../../crdt/updates/without-clients.ts'
 
 /**

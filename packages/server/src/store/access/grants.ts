@@ -1,6 +1,7 @@
+import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../engine/db.ts'
 import { inLockOrder } from '../engine/lock-order.ts'
-import { prepared } from '../engine/prepared.ts'
+import { prepared, sqliteOf } from '../engine/prepared.ts'
 
 /** A resource that a user can be granted: an organization, one of its folders or one of its documents. */
 export interface Level {
@@ -13,7 +14,7 @@ export interface Level {
 export interface Grant {
   userId: string
   accessRole: 'viewer' | 'editor'
-  /** Unix seconds; null: never. */
+  /** Unix seconds; null if the grant does not expire. */
   expiresAt: number | null
 }
 
@@ -23,7 +24,7 @@ export const organizationLevel = (organizationId: string): Level => ({
   id: organizationId,
 })
 
-/** Sets one grant per user. It replaces role and expiry of an earlier grant, and keeps its position in lists. */
+/** Sets one grant per user. It replaces role and expiry of an earlier grant, which keeps its position in lists. */
 export async function put(
   db: Db,
   apiKey: string,
@@ -83,7 +84,7 @@ export async function putAll(
     .execute()
 }
 
-/** The grants of these users at that level, without expired ones. */
+/** The grants of these users at this level that have not expired, by user id. */
 export async function find(
   db: Db,
   apiKey: string,
@@ -138,8 +139,8 @@ const selectMemberships = prepared(
 )
 
 /**
- * Of at most 500 organizations: those that the user is a member of, and those in which the membership ended by a change since
- * `since`.
+ * Of at most 500 organizations, returns those that the user is a member of, and those in which the membership was ended by a
+ * change at or after `since`.
  */
 export async function findMemberships(
   db: Db,
@@ -180,3 +181,10 @@ export async function setRole(
     .where('user_id', 'in', userIds)
     .execute()
 }
+
+/**
+ * The grants table for look-ups by user. Without the hint SQLite, which has no statistics, would read all grants of the
+ * organization from an index that covers every column.
+ */
+export const grantsByUser = (db: Db): RawBuilder<unknown> =>
+  sqliteOf(db) ? sql`grants indexed by grants_by_organization_id_user_id` : sql`grants`

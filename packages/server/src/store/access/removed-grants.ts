@@ -1,9 +1,8 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import type { Db } from '../engine/db.ts'
-import type { Level } from './grants.ts'
+import { grantsByUser, type Level } from './grants.ts'
 import { inLockOrder } from '../engine/lock-order.ts'
 import type { GrantTable, Schema } from '../schema/schema.ts'
-import { grantsByUser } from '../engine/some-rows.ts'
 
 /** Longer than the lifetime of a user token: afterwards there is no token left that a removal must override. */
 export const retentionMs = 49 * 60 * 60 * 1000
@@ -11,14 +10,14 @@ export const retentionMs = 49 * 60 * 60 * 1000
 /** The `expires_at` of a removed grant. */
 const removed = 0
 
-/** Leaves out removed grants. */
+/** A condition that leaves out removed grants. */
 export const notRemoved = (eb: ExpressionBuilder<Schema, 'grants'>) =>
   eb.or([eb('grants.expires_at', 'is', null), eb('grants.expires_at', '>', removed)])
 
 /** As `notRemoved`, for SQL text. */
 export const areNotRemoved = sql<boolean>`(expires_at is null or expires_at > ${sql.lit(removed)})`
 
-/** Removes the grants of these users at these levels, also grants that were never stored: a token may contain them. */
+/** Removes grants, even those that were never stored: a token may contain them. */
 export async function remove(
   db: Db,
   apiKey: string,
@@ -92,7 +91,10 @@ async function putRemoved(db: Db, apiKey: string, removals: readonly Removal[], 
     .execute()
 }
 
-/** Deletes ended grants of every tenant that no token can contradict any more, at most `maxRows`. Returns their number. */
+/**
+ * Deletes ended grants that were set before any valid token was issued, of every tenant, at most `maxRows`. Returns their
+ * number.
+ */
 export async function prune(db: Db, now: number, maxRows: number): Promise<number> {
   const key = ['api_key', 'organization_id', 'resource_type', 'resource_id', 'user_id'] as const
   const { numDeletedRows } = await db

@@ -2,14 +2,15 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../engine/db.ts'
 import * as documents from '../documents/documents.ts'
 import { sqliteOf } from '../engine/prepared.ts'
-import { removersOf } from './removal.ts'
-import { type Position, removeSome } from './remover.ts'
+import { removalSteps } from './removal.ts'
+import { type Position, runSteps } from './row-step.ts'
 import { someRows } from '../engine/some-rows.ts'
 import { tablesMovedAtOnce } from '../schema/tables.ts'
 
 /**
- * Moves a document with its editors, live states and presence to another id. Rows that the target already has stay as they
- * are. The caller moves the rest with `moveRest` or by a deletion in steps. False: the document does not exist.
+ * Moves a document with its editors, live states and presence to another id. Rows that the target already has are not
+ * overwritten. The caller moves the rest with `moveRest` or by a deletion in steps. Returns false if the document does not
+ * exist.
  */
 export async function mergeInto(
   db: Db,
@@ -24,20 +25,21 @@ export async function mergeInto(
   const target = found.find((document) => document.documentId === newDocumentId)
   if (!source) return false
   await putTarget(db, apiKey, organizationId, { ...merge(source, target), documentId: newDocumentId }, now)
-  await countMove(db, apiKey, organizationId, documentId, newDocumentId)
+  await numberMove(db, apiKey, organizationId, documentId, newDocumentId)
 
   const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
   for (const { table, key, rowsPerUpdate } of tablesMovedAtOnce) {
-    const isThere = sql`
+    const targetHasRow = sql`
       exists (
         select 1 from ${sql.table(table)} as there
         where there.api_key = ${apiKey} and there.organization_id = ${organizationId}
           and there.document_id = ${newDocumentId} and there.${sql.ref(key)} = ${sql.ref(`${table}.${key}`)}
       )`
-    const which = sql<boolean>`${inOrganization} and document_id = ${documentId} and not ${isThere}`
+    const which = sql<boolean>`${inOrganization} and document_id = ${documentId} and not ${targetHasRow}`
     const move = (rows: RawBuilder<boolean>) =>
       sql`update ${sql.table(table)} set document_id = ${newDocumentId} where ${rows}`.execute(db)
-    if (sqliteOf(db)) await inSteps(rowsPerUpdate, () => move(someRows(db, table, which, rowsPerUpdate)))
+    if (sqliteOf(db))
+      await repeatUntilDone(rowsPerUpdate, () => move(someRows(db, table, which, rowsPerUpdate)))
     else await move(which)
   }
   return true
@@ -51,13 +53,13 @@ export async function moveRest(
   documentId: string,
   newDocumentId: string,
 ): Promise<void> {
-  const removers = removersOf(apiKey, { organizationId, documentIds: [documentId], movedTo: newDocumentId })
-  for (let next: Position | undefined = { remover: 0 }; next;) next = await removeSome(db, removers, next, [])
+  const steps = removalSteps(apiKey, { organizationId, documentIds: [documentId], movedTo: newDocumentId })
+  for (let next: Position | undefined = { step: 0 }; next;) next = await runSteps(db, steps, next, [])
   await documents.remove(db, apiKey, organizationId, [documentId])
 }
 
 /** Repeats a statement until it changes fewer rows than its limit. */
-async function inSteps(
+async function repeatUntilDone(
   rowsPerUpdate: number,
   change: () => Promise<{ numAffectedRows?: bigint }>,
 ): Promise<void> {
@@ -108,8 +110,8 @@ async function putTarget(
     .execute()
 }
 
-/** Makes the move the newest change of the target: its number is above those of both documents. */
-async function countMove(
+/** Numbers the move as the newest change of the target, above the numbers of both documents. */
+async function numberMove(
   db: Db,
   apiKey: string,
   organizationId: string,

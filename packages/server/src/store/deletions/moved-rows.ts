@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { paceOf } from '../engine/pace.ts'
-import type { Remover } from './remover.ts'
+import type { RowStep } from './row-step.ts'
 import { areNotRemoved } from '../access/removed-grants.ts'
 import { someRows } from '../engine/some-rows.ts'
 import type { DocumentRef } from '../refs.ts'
@@ -14,22 +14,22 @@ interface Move extends DocumentRef {
   newDocumentId: string
 }
 
-/** Move the rows of a document to another one, in tables where there may be very many. */
-export function moversOf({ apiKey, organizationId, documentId, newDocumentId }: Move): Remover[] {
+/** Steps that move rows of a document to another one, from the tables where a document may have very many rows. */
+export function moveSteps({ apiKey, organizationId, documentId, newDocumentId }: Move): RowStep[] {
   const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
   const ofDocument = (id: string) => sql<boolean>`${inOrganization} and document_id = ${id}`
   const granted = (id: string) =>
     sql<boolean>`${inOrganization} and resource_type = 'document' and resource_id = ${id}`
-  const movers: Record<TableMovedInSteps | 'grants', Remover> = {
-    // A user who was removed from the target returns with a grant of the source. Removals from the source do not move.
-    grants: byUser(
+  const steps: Record<TableMovedInSteps | 'grants', RowStep> = {
+    // A grant of the source replaces the removal of the same user from the target. Removals from the source do not move.
+    grants: moveByUser(
       'grants',
       sql`set resource_id = ${newDocumentId}`,
       granted(documentId),
       granted(newDocumentId),
       areNotRemoved,
     ),
-    notification_configs: byUser(
+    notification_configs: moveByUser(
       'notification_configs',
       sql`set document_id = ${newDocumentId}`,
       ofDocument(documentId),
@@ -43,18 +43,21 @@ export function moversOf({ apiKey, organizationId, documentId, newDocumentId }: 
       return Number(numAffectedRows) === max
     },
   }
-  return Object.values(movers)
+  return Object.values(steps)
 }
 
-/** Moves the rows of users who have no row in the target. Rows that are not `relevant` do not move, and are replaced. */
-const byUser =
+/**
+ * A step that moves the rows of users who have no row in the target. Rows that do not match `relevant` do not move, and in
+ * the target they are replaced.
+ */
+const moveByUser =
   (
     table: 'grants' | 'notification_configs',
     setTarget: RawBuilder<unknown>,
     from: RawBuilder<boolean>,
     to: RawBuilder<boolean>,
     relevant = sql<boolean>`1 = 1`,
-  ): Remover =>
+  ): RowStep =>
   async (db, _, after) => {
     const max = rowsPerStep * paceOf(db).factor
     const name = sql.table(table)
@@ -67,9 +70,9 @@ const byUser =
       order by user_id limit ${sql.lit(max)}`.execute(db)
     const moving = rows.filter((row) => row.is_there === 0).map((row) => row.user_id)
     if (moving.length > 0) {
-      const theirs = sql`user_id in (${sql.join(moving)})`
-      await sql`delete from ${name} where ${to} and ${theirs}`.execute(db)
-      await sql`update ${name} ${setTarget} where ${from} and ${theirs}`.execute(db)
+      const ofThem = sql`user_id in (${sql.join(moving)})`
+      await sql`delete from ${name} where ${to} and ${ofThem}`.execute(db)
+      await sql`update ${name} ${setTarget} where ${from} and ${ofThem}`.execute(db)
     }
     const last = rows.at(-1)
     return last && rows.length === max ? [last.user_id] : false

@@ -1,12 +1,12 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../engine/db.ts'
+import { grantsByUser } from '../access/grants.ts'
 import type { Scope } from '../deletions.ts'
 import * as folders from '../documents/folders.ts'
-import { areFew } from '../notifications/notifications.ts'
+import { areSmall } from '../notifications/notifications.ts'
 import { findAddressee, namesOf } from '../notifications/recipients.ts'
 import { grantsInside, notificationsOf } from './removal.ts'
-import { countedRows, fitOneTransaction, type Size, sizeOf } from '../engine/row-counts.ts'
-import { grantsByUser } from '../engine/some-rows.ts'
+import { countedRows, fitOneTransaction, type Size, sizeOf } from '../engine/transaction-size.ts'
 import {
   documentTablesWithoutForeignKey,
   tablesInDocuments,
@@ -14,66 +14,90 @@ import {
   tablesWithoutForeignKey,
 } from '../schema/tables.ts'
 
-/** A folder tree with more is not small. */
+/** A folder with more subfolders or documents below it is not small. */
 const maxFolders = 100
 const maxDocuments = 200
 
-/** Whether one transaction can remove everything inside. Reads little, however much there is. */
+/** Whether one transaction can remove everything inside the scope. Reads little, however much there is. */
 export async function isSmall(db: Db, apiKey: string, scope: Scope): Promise<boolean> {
+  if ('reserved' in scope) return true
+  if ('hiddenNotifications' in scope)
+    return areSmall(db, apiKey, scope.organizationId, scope.hiddenNotifications)
+  const sizes = await sizesOf(db, apiKey, scope)
+  return sizes !== undefined && fitOneTransaction(db, sizes)
+}
+
+type CountedScope = Exclude<
+  Scope,
+  { reserved: readonly string[] } | { hiddenNotifications: readonly string[] }
+>
+
+/** The sizes of all rows to remove, or undefined if a folder has too many subfolders or documents to count their rows. */
+async function sizesOf(db: Db, apiKey: string, scope: CountedScope): Promise<Size[] | undefined> {
   if ('organizationIds' in scope) {
     const inside = sql`api_key = ${apiKey} and organization_id in (${sql.join(scope.organizationIds)})`
-    return fitOneTransaction(
-      db,
-      [...tablesInOrganizations, ...tablesWithoutForeignKey].map((table) => sizeOf(table, inside)),
-    )
+    return [...tablesInOrganizations, ...tablesWithoutForeignKey].map((table) => sizeOf(table, inside))
   }
-  if ('reserved' in scope) return true
-  if ('userIds' in scope) {
-    return fitOneTransaction(db, [sizeOf('grants', grantsInside(apiKey, scope), grantsByUser(db))])
-  }
+  if ('userIds' in scope) return [sizeOf('grants', grantsInside(apiKey, scope), grantsByUser(db))]
   const { organizationId } = scope
   const inOrganization = sql`api_key = ${apiKey} and organization_id = ${organizationId}`
   if ('groupId' in scope) {
-    const members = sql`${inOrganization} and group_id = ${scope.groupId}`
-    return fitOneTransaction(db, [sizeOf('user_group_members', members)])
+    return [sizeOf('user_group_members', sql`${inOrganization} and group_id = ${scope.groupId}`)]
   }
   if ('notificationsOf' in scope) {
-    const notifications = notificationsOf(inOrganization, scope.notificationsOf)
-    return fitOneTransaction(db, withRecipients(inOrganization, notifications))
+    return withRecipients(inOrganization, notificationsOf(inOrganization, scope.notificationsOf))
   }
-  if ('hiddenNotifications' in scope) return areFew(db, apiKey, organizationId, scope.hiddenNotifications)
   if ('inboxOf' in scope) {
-    const received = namesOf(await findAddressee(db, apiKey, scope.inboxOf.userId)).map(
-      ({ userId, email }) => sql`
-        ${inOrganization} and recipient = ${userId ?? email} and by_email = ${userId === null ? 1 : 0}`,
-    )
-    return fitOneTransaction(
-      db,
-      received.map((rows) => sizeOf('notification_recipients', rows)),
-    )
+    const names = namesOf(await findAddressee(db, apiKey, scope.inboxOf.userId))
+    return names.map(({ userId, email }) => {
+      const received = sql`
+        ${inOrganization} and recipient = ${userId ?? email} and by_email = ${userId === null ? 1 : 0}`
+      return sizeOf('notification_recipients', received)
+    })
   }
-  if ('documentIds' in scope) return fitOneTransaction(db, inDocuments(inOrganization, scope.documentIds))
+  if ('documentIds' in scope) return inDocuments(inOrganization, scope.documentIds)
+  return inFolder(db, apiKey, organizationId, scope.folderId)
+}
 
-  const folderIds = [scope.folderId]
-  for (let level = folderIds.slice(); level.length > 0;) {
-    const left = maxFolders - folderIds.length
-    const children = await folders.someChildren(db, apiKey, organizationId, level, left)
-    if (children.length >= left) return false
-    level = children.map((folder) => folder.folderId)
-    folderIds.push(...level)
-  }
+async function inFolder(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  folderId: string,
+): Promise<Size[] | undefined> {
+  const inOrganization = sql`api_key = ${apiKey} and organization_id = ${organizationId}`
+  const folderIds = await findFewFolders(db, apiKey, organizationId, folderId)
+  if (!folderIds) return undefined
   const { rows } = await sql<{ document_id: string }>`
     select document_id from documents
     where ${inOrganization} and folder_id in (${sql.join(folderIds)}) limit ${sql.lit(maxDocuments)}`.execute(
     db,
   )
-  if (rows.length === maxDocuments) return false
+  if (rows.length === maxDocuments) return undefined
   const granted = sql`${inOrganization} and resource_type = 'folder' and resource_id in (${sql.join(folderIds)})`
   const documentIds = rows.map((row) => row.document_id)
-  return fitOneTransaction(db, [
+  return [
     sizeOf('grants', granted),
     ...(documentIds.length > 0 ? inDocuments(inOrganization, documentIds) : []),
-  ])
+  ]
+}
+
+/** The folder and all folders below it, or undefined if there are `maxFolders` or more. */
+async function findFewFolders(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  folderId: string,
+): Promise<string[] | undefined> {
+  const folderIds = [folderId]
+  for (let level = [folderId]; level.length > 0;) {
+    const left = maxFolders - folderIds.length
+    const children = await folders.someChildren(db, apiKey, organizationId, level, left)
+    if (children.length >= left) return undefined
+    level = children.map((folder) => folder.folderId)
+    folderIds.push(...level)
+  }
+  return folderIds
 }
 
 function inDocuments(inOrganization: RawBuilder<unknown>, documentIds: readonly string[]): Size[] {
@@ -92,7 +116,7 @@ const withRecipients = (inOrganization: RawBuilder<unknown>, notifications: RawB
   recipientsOf(inOrganization, notifications),
 ]
 
-/** The rows of recipients do not name the document of their notification. */
+/** The recipients of these notifications. Their rows do not name the document of the notification. */
 function recipientsOf(inOrganization: RawBuilder<unknown>, notifications: RawBuilder<unknown>): Size {
   const keys = sql`select notification_id from notifications where ${notifications} limit ${countedRows}`
   return sizeOf('notification_recipients', sql`${inOrganization} and notification_id in (${keys})`)

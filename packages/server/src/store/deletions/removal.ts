@@ -2,14 +2,15 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../engine/db.ts'
 import type { Inbox, LeavingUsers, Scope } from '../deletions.ts'
 import { leafFolders } from '../documents/folder-tree.ts'
-import { moversOf } from './moved-rows.ts'
-import type { Remover } from './remover.ts'
+import { moveSteps } from './moved-rows.ts'
+import type { RowStep } from './row-step.ts'
 import { someInInbox } from '../notifications/lists.ts'
 import { findAddressee, namesOf, removeFrom } from '../notifications/recipients.ts'
 import { paceOf } from '../engine/pace.ts'
 import { sqliteOf } from '../engine/prepared.ts'
+import { grantsByUser } from '../access/grants.ts'
 import { areNotRemoved } from '../access/removed-grants.ts'
-import { grantsByUser, someRows } from '../engine/some-rows.ts'
+import { someRows } from '../engine/some-rows.ts'
 import {
   documentTablesWithoutForeignKey,
   hasBytes,
@@ -25,10 +26,10 @@ import * as users from '../users/users.ts'
 const documentsPerStep = 50
 
 /**
- * Remove everything inside the scope, in this order: children before their parents, because a row takes along all rows that
- * it still holds, in the same statement. The organizations, folder or documents themselves stay.
+ * The steps that remove everything inside the scope. Children come before their parents: a statement that deletes a parent
+ * also deletes all rows below it, which would take too long. The organizations, folder or documents themselves stay.
  */
-export function removersOf(apiKey: string, scope: Scope): Remover[] {
+export function removalSteps(apiKey: string, scope: Scope): RowStep[] {
   if ('organizationIds' in scope) {
     const inside = sql<boolean>`api_key = ${apiKey} and organization_id in (${sql.join(scope.organizationIds)})`
     return [
@@ -63,18 +64,18 @@ export function removersOf(apiKey: string, scope: Scope): Remover[] {
     scope.documentIds.slice(index * documentsPerStep, (index + 1) * documentsPerStep),
   )
   const { movedTo } = scope
-  const movers =
+  const moves =
     movedTo === undefined
       ? []
       : scope.documentIds.flatMap((documentId) =>
-          moversOf({ apiKey, organizationId, documentId, newDocumentId: movedTo }),
+          moveSteps({ apiKey, organizationId, documentId, newDocumentId: movedTo }),
         )
-  return [...movers, ...groups.flatMap((ids) => emptyDocuments(apiKey, organizationId, ids))]
+  return [...moves, ...groups.flatMap((ids) => emptyDocuments(apiKey, organizationId, ids))]
 }
 
 /** Removes the rows of a table, a limited number of rows and bytes at a time. */
 const removeFromTable =
-  (table: TableInOrganization, which: RawBuilder<boolean>, from?: (db: Db) => RawBuilder<unknown>): Remover =>
+  (table: TableInOrganization, which: RawBuilder<boolean>, from?: (db: Db) => RawBuilder<unknown>): RowStep =>
   async (db) => {
     const { rowsPerDelete } = tables[table]
     if (sqliteOf(db) && hasBytes(table)) return removeBytes(db, table, which, rowsPerDelete)
@@ -110,7 +111,7 @@ async function removeRows(
   return Number(numAffectedRows)
 }
 
-/** The grants of these users inside the organization, if they are members of it. */
+/** A condition for the grants of these users inside the organization, if they are members of it. */
 export const grantsInside = (
   apiKey: string,
   { organizationId, userIds, atSeconds }: LeavingUsers,
@@ -124,7 +125,7 @@ export const grantsInside = (
 
 /** Removes grants, and the users who have no grant left. */
 const removeGrantsWithUsers =
-  (apiKey: string, inside: RawBuilder<boolean>): Remover =>
+  (apiKey: string, inside: RawBuilder<boolean>): RowStep =>
   async (db) => {
     const max = 100
     const { rows } = await sql<{ user_id: string }>`
@@ -135,9 +136,9 @@ const removeGrantsWithUsers =
     return rows.length === max
   }
 
-/** Takes folders out of their parents. Then they can be deleted in any order, and none takes others along. */
+/** Takes folders out of their parents. Then they can be deleted in any order, and no delete cascades to subfolders. */
 const unnestFolders =
-  (inside: RawBuilder<boolean>): Remover =>
+  (inside: RawBuilder<boolean>): RowStep =>
   async (db) => {
     const max = 100
     const nested = sql<boolean>`${inside} and parent_folder_id is not null`
@@ -146,7 +147,7 @@ const unnestFolders =
     return Number(numAffectedRows) === max
   }
 
-function emptyDocuments(apiKey: string, organizationId: string, documentIds: readonly string[]): Remover[] {
+function emptyDocuments(apiKey: string, organizationId: string, documentIds: readonly string[]): RowStep[] {
   const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
   const inside = sql<boolean>`${inOrganization} and document_id in (${sql.join(documentIds)})`
   const granted = sql<boolean>`
@@ -167,28 +168,28 @@ export const notificationsOf = (
   return locationId === undefined ? ofDocument : sql`${ofDocument} and location_id = ${locationId}`
 }
 
-/** The rows of recipients do not name the document. Each round removes a few notifications with all their recipients. */
+/** Each call finds a few notifications and removes their recipients first: rows of recipients do not name the document. */
 const removeNotifications =
-  (inOrganization: RawBuilder<boolean>, inside: RawBuilder<boolean>): Remover =>
+  (inOrganization: RawBuilder<boolean>, inside: RawBuilder<boolean>): RowStep =>
   async (db, removed) => {
     const { factor } = paceOf(db)
-    const [max, notificationsPerRound] = [200 * factor, 20 * factor]
+    const [max, notificationsPerCall] = [200 * factor, 20 * factor]
     const { rows: found } = await sql<{ notification_id: string; public_id: string | null }>`
-      select notification_id, public_id from notifications where ${inside} limit ${sql.lit(notificationsPerRound)}`.execute(
+      select notification_id, public_id from notifications where ${inside} limit ${sql.lit(notificationsPerCall)}`.execute(
       db,
     )
     if (found.length === 0) return false
     const keys = found.map((row) => row.notification_id)
     const ofThese = sql<boolean>`${inOrganization} and notification_id in (${sql.join(keys)})`
     if ((await removeRows(db, 'notification_recipients', ofThese, max)) === max) return true
-    await removeRows(db, 'notifications', ofThese, notificationsPerRound)
+    await removeRows(db, 'notifications', ofThese, notificationsPerCall)
     removed.push(...found.flatMap((row) => row.public_id ?? []))
     return true
   }
 
-/** Removes one user from notifications, in the order of the user's list. */
+/** Removes one user from notifications, in the order of the user's list. `byEmail`: those that were sent to the address. */
 const emptyInbox =
-  (apiKey: string, organizationId: string, { userId, ...filter }: Inbox, byEmail: boolean): Remover =>
+  (apiKey: string, organizationId: string, { userId, ...filter }: Inbox, byEmail: boolean): RowStep =>
   async (db, removed, after) => {
     const user = await findAddressee(db, apiKey, userId)
     const name = namesOf(user).find((one) => (one.userId === null) === byEmail)
@@ -200,7 +201,7 @@ const emptyInbox =
   }
 
 const removeMembers =
-  (inside: RawBuilder<boolean>): Remover =>
+  (inside: RawBuilder<boolean>): RowStep =>
   async (db, removed) => {
     const max = 200 * paceOf(db).factor
     const { rows } = await sql<{ user_id: string }>`
@@ -212,8 +213,8 @@ const removeMembers =
 
 /** Removes the deepest folders first: their documents, then the empty folders. */
 const emptyFolder =
-  (apiKey: string, organizationId: string, folderId: string): Remover =>
-  async (db, touched) => {
+  (apiKey: string, organizationId: string, folderId: string): RowStep =>
+  async (db, removed) => {
     const maxDocuments = documentsPerStep * paceOf(db).factor
     const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
     const leaves = await leafFolders(db, apiKey, organizationId, folderId, 100)
@@ -223,7 +224,7 @@ const emptyFolder =
       select document_id from documents where ${inFolders} limit ${sql.lit(maxDocuments)}`.execute(db)
     if (found.length > 0) {
       const documentIds = found.map((row) => row.document_id)
-      touched.push(...documentIds)
+      removed.push(...documentIds)
       for (const remove of emptyDocuments(apiKey, organizationId, documentIds)) {
         if (await remove(db, [], undefined)) return true
       }

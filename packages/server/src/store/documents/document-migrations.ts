@@ -60,7 +60,7 @@ export async function find(
   )
 }
 
-/** Whether a running migration moves one of the documents, or moves another document to it. */
+/** Whether a running migration moves one of these documents, or moves another document to one of them. */
 export async function isRunning(
   db: Db,
   apiKey: string,
@@ -79,7 +79,7 @@ export async function isRunning(
   return row !== undefined
 }
 
-/** Changes the state of a running migration; false if it has ended or does not exist. */
+/** Changes the state of a running migration. Returns false if it has ended or does not exist. */
 export async function advance(
   db: Db,
   apiKey: string,

@@ -14,7 +14,7 @@ export type AccessType = NonNullable<StoredDocument['accessType']>
 
 export interface Document extends StoredDocument {
   documentId: string
-  /** documentName and the caller's own metadata. */
+  /** `documentName` and the caller's own metadata. */
   data: Record<string, unknown>
   createdAt: number
   lastUpdated: number
@@ -82,7 +82,7 @@ export async function exists(
   return (await countExisting(db, apiKey, organizationId, [documentId])) > 0
 }
 
-/** Counts the documents that exist. */
+/** Counts the documents with these ids that exist. */
 export async function countExisting(
   db: Db,
   apiKey: string,
@@ -92,7 +92,7 @@ export async function countExisting(
   return (await selectIds(db, { apiKey, organizationId, ids })).length
 }
 
-/** Documents by creation time, then id: all, those directly in a folder, or with null those in no folder. */
+/** Documents by creation time, then id: all, those directly in the folder `folderId`, or, if that is null, in no folder. */
 export async function list(
   db: Db,
   apiKey: string,
@@ -116,7 +116,7 @@ export async function list(
   return mapYielding(await query.execute(), toDocument)
 }
 
-/** Adds the documents that do not exist yet. Returns their ids. */
+/** Adds the documents that do not exist yet. Returns the ids of the added documents. */
 export async function add(
   db: Db,
   apiKey: string,
@@ -158,7 +158,7 @@ export async function ensure(
   await add(db, apiKey, organizationId, [{ documentId, folderId: null, accessType: null, data: {} }], now)
 }
 
-/** Merges the keys into the documents that exist. Returns their ids. */
+/** Merges the keys into the data of the documents that exist. Returns their ids. */
 export async function update(
   db: Db,
   apiKey: string,
@@ -223,8 +223,8 @@ export const positionOf = (row: { created_at: number; event_seq: number }): Posi
   seq: row.event_seq,
 })
 
-/** Gives a change of the document its own number; undefined if the document does not exist. */
-export async function countChange(
+/** Gives a change of the document the next number. Returns undefined if the document does not exist. */
+export async function numberChange(
   db: Db,
   apiKey: string,
   organizationId: string,

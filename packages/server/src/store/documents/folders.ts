@@ -1,4 +1,4 @@
-import type { StoredFolder } from '../access/access.ts'
+import type { AccessType } from '../access/access.ts'
 import type { Cursor, Db } from '../engine/db.ts'
 import type { FolderTable } from '../schema/schema.ts'
 import { slices } from '../engine/slices.ts'
@@ -6,7 +6,14 @@ import { slices } from '../engine/slices.ts'
 /** The parent of top-level folders; no folder has this id. */
 export const root = 'root'
 
-export type AccessType = NonNullable<StoredFolder['accessType']>
+export type { AccessType }
+
+export interface StoredFolder {
+  /** `root` for a top-level folder. */
+  parentFolderId: string
+  /** Null if the folder inherits the access type of its parent. */
+  accessType: AccessType | null
+}
 
 export interface Folder extends StoredFolder {
   folderId: string
@@ -80,7 +87,7 @@ export async function list(
     .limit(limit)
   if (parentFolderId !== undefined) {
     const parent = parentColumn(parentFolderId)
-    // Ordered by the parent too, which is the same in all rows: PostgreSQL does not see that for null, and would sort.
+    // All rows have the same parent, but for a null parent PostgreSQL does not see that, and would sort without this.
     query = query.where('parent_folder_id', parent === null ? 'is' : '=', parent).orderBy('parent_folder_id')
   }
   query = query.orderBy('created_at').orderBy('folder_id')
@@ -105,7 +112,7 @@ export async function children(
   return found
 }
 
-/** As `children`, for few folders. Returns at most `limit`. */
+/** As `children`, for few folders. Returns at most `limit` children. */
 export async function someChildren(
   db: Db,
   apiKey: string,
@@ -135,7 +142,7 @@ export async function add(
   await db
     .insertInto('folders')
     .values(folders.map((folder) => toRow(apiKey, organizationId, folder, now)))
-    // No folder that this transaction can see conflicts. If one is added at the same time, the transaction runs again.
+    // Only a folder that another transaction adds at the same time conflicts. This transaction then collides and runs again.
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }

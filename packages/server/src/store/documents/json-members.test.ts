@@ -5,7 +5,7 @@ import { JsonMembers, mergeJson } from './json-members.ts'
 const objects = fc.dictionary(fc.string({ unit: 'grapheme', maxLength: 3 }), fc.jsonValue({ maxDepth: 2 }))
 
 describe('[16.1.1] JsonMembers', () => {
-  test('[16.1.1] merging objects gives the same result as spreading them, and its size', () => {
+  test('[16.1.1] merging objects gives the same result as spreading them, and its size in bytes', () => {
     fc.assert(
       fc.property(fc.array(objects, { minLength: 1, maxLength: 5 }), (layers) => {
         const [first, ...others] = layers
@@ -19,7 +19,7 @@ describe('[16.1.1] JsonMembers', () => {
     )
   })
 
-  test('[16.1.2] a merge that would exceed the limit changes nothing, and the limit is exact', () => {
+  test('[16.1.2] a merge that exceeds the limit by one byte changes nothing, and one that reaches it succeeds', () => {
     fc.assert(
       fc.property(objects, objects, (below, above) => {
         const [lower, upper] = [JSON.stringify(below), JSON.stringify(above)]

@@ -3,11 +3,11 @@ const bytesOf = (text: string) => Buffer.byteLength(text)
 /** The bytes of an object without members. */
 const emptyBytes = 2
 
-/** A JSON object. Merging keys costs time in proportion to the keys, once the members of the object are known. */
+/** A JSON object as text. The first merge reads its members. Later merges take time in proportion to the merged keys only. */
 export class JsonMembers {
-  /** Undefined while `#members` is newer. */
+  /** Undefined after a merge, until `toString` builds the text again from `#members`. */
   #json: string | undefined
-  /** Undefined until keys are merged. */
+  /** Undefined until the first merge. */
   #members: Map<string, string> | undefined
   #bytes: number
 
@@ -25,7 +25,7 @@ export class JsonMembers {
     return this.#bytes === emptyBytes
   }
 
-  /** Merges the keys of an object, one level deep. False, without a change, if the result would be larger than `maxBytes`. */
+  /** Merges the keys of an object, one level deep. If the result would exceed `maxBytes`, changes nothing and returns false. */
   merge(json: string, maxBytes: number): boolean {
     if (this.isEmpty) return this.#become(json, maxBytes)
     const members = (this.#members ??= new Map(membersIn(String(this))))
@@ -58,7 +58,7 @@ export class JsonMembers {
   }
 }
 
-/** Merges the keys of `above` into `below`; undefined if the result would be larger. Takes 40 ms for 1 MiB of each. */
+/** Merges the keys of `above` into `below`, in 40 ms for 1 MiB of each. Returns undefined if the result exceeds `maxBytes`. */
 export function mergeJson(below: string, above: string, maxBytes: number): string | undefined {
   const members = new JsonMembers(below)
   return members.merge(above, maxBytes) ? String(members) : undefined

@@ -9,7 +9,7 @@ export interface StoredLiveState {
   liveStateDataId: string
   /** JSON object. */
   json: string
-  /** The change of the document that set it. */
+  /** The number of the document's change that set this value. */
   seq: number
   userId: string
   lastUpdated: number
@@ -17,14 +17,14 @@ export interface StoredLiveState {
 
 /** Larger values are read by separate statements. 1,000 values of this size take 2 ms. */
 const maxSmallValueBytes = 1024
-/** One statement reads at most this of larger values, unless a single value is larger. */
+/** One statement reads at most this many bytes of larger values, unless a single value has more. */
 const maxBytesPerStatement = 1024 * 1024
 /** After this many attempts a value that keeps changing is returned as it was last read. */
 const maxAttempts = 5
 
 /**
- * The newest change of the document, and the live states that were set after change `seq`; undefined if the document does
- * not exist. `pause` is called before each batch of large values.
+ * Returns the newest change of the document, and the live states that were set after change `seq`. Returns undefined if the
+ * document does not exist. Calls `pause` before each batch of large values.
  */
 export async function readSince(
   db: Db,
@@ -36,7 +36,7 @@ export async function readSince(
   const document = { apiKey, organizationId, documentId }
   const large = new Map<string, StoredLiveState>()
   for (let attempt = 1; ; attempt++) {
-    // One statement reads the position and the changes: another change could happen between two statements.
+    // One statement reads both the position and the states: another change could happen between two statements.
     const rows = await selectSince(db, { ...document, seq })
     const [first] = rows
     if (!first) return undefined

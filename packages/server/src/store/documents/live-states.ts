@@ -53,7 +53,7 @@ export interface Change {
   /** A large value that was merged before the transaction. Used only if `below` is still the stored value. */
   merged?: {
     below: string
-    /** Undefined if it would be too large. */
+    /** The result of the merge; undefined if it would be too large. */
     json: string | undefined
   }
 }
@@ -78,23 +78,23 @@ export const documentFull: Refusal = {
     'A document has at most 1,000 live states and 16 MiB of them. Set one that exists to a smaller value.',
 }
 
-/** The limit of one call: reading, merging and writing 1 MiB holds the event loop for 20 ms on SQLite. */
+/** One call processes this many bytes: reading, merging and writing 1 MiB holds the event loop for 20 ms on SQLite. */
 const maxBytesPerCall = 1024 * 1024
 
 export interface ChangeResult {
   /** Undefined if all changes were refused. */
   position: documents.Position | undefined
   refused: ReadonlyMap<Change, Refusal>
-  /** How many of the changes are made or refused. The others are left for the next call, because the values are large. */
+  /** How many changes, from the first on, were stored or refused. The others are left for the next call: values are large. */
   count: number
-  /** The stored value that the caller must merge with the first change that is left, before the next call. */
+  /** The stored value into which the caller must merge the first change that is left, before the next call. */
   mergeWith?: string
 }
 
 /**
- * Makes at most 500 changes in their order, as one change of the document. Refuses changes that would make a value, or all
- * values of the document together, too large. Does not merge values of more than `maxMergeBytes`. Undefined if the document
- * does not exist.
+ * Stores at most 500 changes, in their order, under one new number of the document. Refuses changes that would make a value,
+ * or all values of the document together, too large. Does not itself merge values of more than `maxMergeBytes`. Returns
+ * undefined if the document does not exist.
  */
 export async function set(
   db: Db,
@@ -105,56 +105,74 @@ export async function set(
   maxMergeBytes = Infinity,
 ): Promise<ChangeResult | undefined> {
   const key = { api_key: apiKey, organization_id: organizationId, document_id: documentId }
-  const refused = new Map<Change, Refusal>()
+  const { values, ...result } = await mergeChanges(db, key, changes, maxMergeBytes)
+  const excess = await findExcess(db, key, values)
+  for (const change of changes.slice(0, result.count)) {
+    if (excess.has(change.liveStateDataId) && !result.refused.has(change))
+      result.refused.set(change, documentFull)
+  }
+  for (const id of excess) values.delete(id)
+  if (values.size === 0) return { ...result, position: undefined }
+
+  const position = await documents.numberChange(db, apiKey, organizationId, documentId)
+  if (!position) return undefined
+  const rows = inLockOrder(values, ([id]) => id).map(([live_state_data_id, { members, userId }]) => ({
+    ...key,
+    live_state_data_id,
+    data: String(members),
+    user_id: userId,
+    now,
+    seq: position.seq,
+  }))
+  await put(db, rows)
+  return { ...result, position }
+}
+
+/** The new values by name, and the other fields of the `ChangeResult`. */
+interface MergeResult {
+  values: Map<string, Value>
+  refused: Map<Change, Refusal>
+  count: number
+  mergeWith?: string
+}
+
+/** Computes the new values. Stops at the limit of one call, or before a large value that the caller must merge. */
+async function mergeChanges(
+  db: Db,
+  key: DocumentKey,
+  changes: readonly Change[],
+  maxMergeBytes: number,
+): Promise<MergeResult> {
   const values = new Map<string, Value>()
+  const refused = new Map<Change, Refusal>()
   let count = 0
-  let mergeWith: string | undefined
   for (let bytes = 0; count < changes.length && bytes < maxBytesPerCall; count++) {
     const change = changes[count] as Change
     const { liveStateDataId: id, data, merge, merged, userId } = change
-    const made = values.get(id)?.members
+    const earlier = values.get(id)?.members
     const stored = async () => (await selectData(db, { ...key, live_state_data_id: id }))[0]?.data
-    let members = merge ? (made ?? new JsonMembers(await stored())) : new JsonMembers()
+    let members = merge ? (earlier ?? new JsonMembers(await stored())) : new JsonMembers()
     bytes += data.length + members.bytes
     let fits: boolean
-    if (members.isEmpty || data.length + members.bytes <= maxMergeBytes)
+    if (members.isEmpty || data.length + members.bytes <= maxMergeBytes) {
       fits = members.merge(data, maxValueBytes)
-    else {
-      // Earlier changes of this value are stored first.
-      if (made) break
+    } else {
+      // The earlier changes of this value must be stored before the caller can merge.
+      if (earlier) break
       const below = String(members)
-      if (merged?.below !== below) {
-        mergeWith = below
-        break
-      }
+      if (merged?.below !== below) return { values, refused, count, mergeWith: below }
       fits = merged.json !== undefined
       members = new JsonMembers(merged.json)
     }
     if (fits) values.set(id, { members, userId })
     else refused.set(change, tooLarge)
   }
-  const excess = await findExcess(db, key, values)
-  for (const change of changes.slice(0, count)) {
-    if (excess.has(change.liveStateDataId) && !refused.has(change)) refused.set(change, documentFull)
-  }
-  const rows = inLockOrder(values, ([id]) => id).flatMap(([live_state_data_id, { members, userId }]) =>
-    excess.has(live_state_data_id)
-      ? []
-      : { ...key, live_state_data_id, data: String(members), user_id: userId, now },
-  )
-  if (rows.length === 0) return { position: undefined, refused, count, mergeWith }
-  const position = await documents.countChange(db, apiKey, organizationId, documentId)
-  if (!position) return undefined
-  await put(
-    db,
-    rows.map((row) => ({ ...row, seq: position.seq })),
-  )
-  return { position, refused, count, mergeWith }
+  return { values, refused, count }
 }
 
 /**
- * The values for which the document has no room. Concurrent changes of a document collide when they increment its number, so
- * the sizes read here are still true at the end of the transaction.
+ * The names of the values for which the document has no room. Concurrent changes of a document collide when they increment
+ * its number, so the sizes that are read here are still true at the end of the transaction.
  */
 async function findExcess(
   db: Db,
@@ -183,7 +201,7 @@ async function findExcess(
   return excess
 }
 
-/** Neither database reads the values to compute this. */
+/** Neither database reads the values to compute their length. */
 const bytesOfData = sql<number>`octet_length(data)`
 
 const selectTotal = prepared((db, key: DocumentKey) =>

@@ -1,7 +1,7 @@
 import type { Db } from '../engine/db.ts'
 
 /**
- * Reserves documents that clients of an API key may create by opening them. `max` limits the documents of one day, created or reserved.
+ * Reserves documents that clients of an API key may then create by opening them. `max` limits the reservations of one day.
  * Returns how many of the wanted documents are reserved.
  */
 export async function reserve(

@@ -10,17 +10,17 @@ export interface PresenceEntry {
   userId: string
   name?: string
   email?: string
-  /** The look in the profile when the entry was written. */
+  /** The look that the user's profile had when the entry was written. */
   look: Look
   status: PresenceStatus
   source: 'rest'
   lastUpdated: number
 }
 
-/** Entries of the REST interface have no heartbeat, so they expire this long after their last update (spec 15). */
+/** Entries that REST calls set have no heartbeat, so they expire this long after their last update (spec 15). */
 export const retentionMs = 24 * 60 * 60 * 1000
 
-/** Counts the entries of a document, up to `max`. */
+/** Counts the entries of a document that have not expired, up to `max`. */
 export async function count(
   db: Db,
   apiKey: string,
@@ -29,7 +29,7 @@ export async function count(
   max: number,
 ): Promise<number> {
   const { entries } = await db
-    .selectFrom(current(db, apiKey, ref, now).limit(max).as('present'))
+    .selectFrom(unexpired(db, apiKey, ref, now).limit(max).as('present'))
     .select((eb) => eb.fn.countAll<number>().as('entries'))
     .executeTakeFirstOrThrow()
   return entries
@@ -69,7 +69,7 @@ export async function put(
     .execute()
 }
 
-/** The present users, by user id. */
+/** The entries of a document that have not expired, ordered by user id. */
 export async function list(
   db: Db,
   apiKey: string,
@@ -77,10 +77,10 @@ export async function list(
   documentId: string,
   now: number,
 ): Promise<PresenceEntry[]> {
-  return (await current(db, apiKey, { organizationId, documentId }, now).execute()).map(toPresent)
+  return (await unexpired(db, apiKey, { organizationId, documentId }, now).execute()).map(toEntry)
 }
 
-/** The entries of these users. A user who is not present has none. */
+/** The entries of these users that have not expired. */
 export async function findMany(
   db: Db,
   apiKey: string,
@@ -89,7 +89,7 @@ export async function findMany(
   now: number,
 ): Promise<PresenceEntry[]> {
   if (userIds.length === 0) return []
-  return (await current(db, apiKey, ref, now).where('user_id', 'in', userIds).execute()).map(toPresent)
+  return (await unexpired(db, apiKey, ref, now).where('user_id', 'in', userIds).execute()).map(toEntry)
 }
 
 export async function remove(
@@ -128,7 +128,7 @@ export async function prune(db: Db, now: number, maxRows: number): Promise<numbe
   return Number(numDeletedRows)
 }
 
-const current = (db: Db, apiKey: string, { organizationId, documentId }: DocumentRef, now: number) =>
+const unexpired = (db: Db, apiKey: string, { organizationId, documentId }: DocumentRef, now: number) =>
   db
     .selectFrom('presence')
     .select(['user_id', 'source', 'status', 'data', 'last_updated'])
@@ -138,9 +138,9 @@ const current = (db: Db, apiKey: string, { organizationId, documentId }: Documen
     .where('last_updated', '>', now - retentionMs)
     .orderBy('user_id')
 
-type Row = Awaited<ReturnType<ReturnType<typeof current>['execute']>>[number]
+type Row = Awaited<ReturnType<ReturnType<typeof unexpired>['execute']>>[number]
 
-function toPresent(row: Row): PresenceEntry {
+function toEntry(row: Row): PresenceEntry {
   const { photoUrl, color, ...names } = parse<Pick<PresenceEntry, 'name' | 'email'> & Partial<Look>>(row.data)
   return {
     ...names,

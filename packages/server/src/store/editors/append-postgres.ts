@@ -17,8 +17,8 @@ const keyNames = sql.join(Object.keys(keyColumns).map((column) => sql.ref(column
 const keyValues = (row: Record<KeyColumn, RawBuilder<unknown>>) =>
   sql`${row.api_key}, ${row.organization_id}, ${row.document_id}, ${row.editor_id}`
 
-/** `entry` is the index of the entry in the batch. */
-interface Numbered {
+interface NumberedUpdate {
+  /** The index of the entry in the batch. */
   entry: number
   seq: number
   created_at: number
@@ -30,7 +30,7 @@ const isEditorOf = (row: Record<KeyColumn | 'created_at', RawBuilder<unknown>>) 
   and (${row.created_at} is null or editors.created_at = ${row.created_at})`
 
 const advanceEditors = (whenLocked: RawBuilder<unknown>) =>
-  batched<KeyColumn | 'entry' | 'user_id' | 'session_id' | 'created_at' | 'now', Numbered>(
+  batched<KeyColumn | 'entry' | 'user_id' | 'session_id' | 'created_at' | 'now', NumberedUpdate>(
     {
       ...keyColumns,
       entry: 'bigint',
@@ -54,7 +54,7 @@ const advance = {
   wait: advanceEditors(sql``),
   skip: advanceEditors(sql`skip locked`),
 }
-/** What to do with editors that other transactions write, and with documents that they delete. */
+/** What to do with rows that another transaction has locked: editors that it writes, and documents that it deletes. */
 type WhenLocked = keyof typeof advance
 
 const selectPresent = batched<KeyColumn | 'entry' | 'created_at', { entry: number }>(
@@ -114,7 +114,7 @@ const insertOwners = batched<KeyColumn | 'client_id' | 'user_id'>(
 
 interface Pending {
   entry: Entry
-  /** Identifies the editor as the key of a map. */
+  /** Identifies the editor in maps. */
   id: string
   row: Key & { user_id: string; session_id: string | null; now: number }
   appended: Appended | 'locked' | undefined
@@ -156,6 +156,13 @@ async function appendRound(
   whenLocked: WhenLocked,
 ): Promise<void> {
   const ordered = inLockOrder(round.values(), ({ id }) => id)
+  await advanceExisting(db, ordered, whenLocked)
+  await createMissing(db, round, ordered, whenLocked)
+  await insertRows(db, ordered)
+}
+
+/** Numbers the updates of editors that exist. */
+async function advanceExisting(db: Db, ordered: readonly Pending[], whenLocked: WhenLocked): Promise<void> {
   const rows = ordered.map(({ entry, row }, index) => ({
     ...row,
     entry: index,
@@ -164,27 +171,38 @@ async function appendRound(
   for (const { entry, seq, created_at: createdAt } of await advance[whenLocked](db, rows)) {
     ;(ordered[entry] as Pending).appended = { seq, createdAt }
   }
-  if (whenLocked === 'skip') {
-    const left = rows.filter(({ entry }) => !ordered[entry]?.appended)
-    for (const { entry } of await selectPresent(db, left)) (ordered[entry] as Pending).appended = 'locked'
-  }
+  if (whenLocked === 'wait') return
+  const left = rows.filter(({ entry }) => !ordered[entry]?.appended)
+  for (const { entry } of await selectPresent(db, left)) (ordered[entry] as Pending).appended = 'locked'
+}
 
+/** Creates missing editors, whose first update has number 1. */
+async function createMissing(
+  db: Db,
+  round: ReadonlyMap<string, Pending>,
+  ordered: readonly Pending[],
+  whenLocked: WhenLocked,
+): Promise<void> {
   const missing = ordered.filter(({ entry, appended }) => !appended && entry.create !== null)
-  const created = missing.map(({ entry, row }) => ({
+  const rows = missing.map(({ entry, row }) => ({
     ...row,
     type: entry.create?.type ?? null,
     content_key: entry.create?.contentKey ?? null,
   }))
-  for (const { seq, created_at: createdAt, ...key } of await create[whenLocked](db, created)) {
+  for (const { seq, created_at: createdAt, ...key } of await create[whenLocked](db, rows)) {
     ;(round.get(idOf(key)) as Pending).appended = { seq, createdAt }
   }
-  // The document may not be locked but deleted. A caller that waits for the lock finds out.
-  if (whenLocked === 'skip') for (const one of missing) one.appended ??= 'locked'
+  if (whenLocked === 'wait') return
+  // The document may be deleted and not locked. A caller that waits for the lock finds out.
+  for (const one of missing) one.appended ??= 'locked'
+}
 
-  const written = ordered.flatMap(({ entry, row, appended }) =>
+/** Inserts the numbered updates, and the owners of their Yjs client ids. */
+async function insertRows(db: Db, ordered: readonly Pending[]): Promise<void> {
+  const numbered = ordered.flatMap(({ entry, row, appended }) =>
     typeof appended === 'object' ? { entry, row, seq: appended.seq } : [],
   )
-  const updates = written.map(({ entry, row, seq }) => ({ ...row, seq, bytes: entry.update }))
+  const updates = numbered.map(({ entry, row, seq }) => ({ ...row, seq, bytes: entry.update }))
   await insertUpdates(
     db,
     updates.filter(({ bytes }) => bytes.length <= maxBatchedUpdateBytes),
@@ -198,7 +216,7 @@ async function appendRound(
   }
   await insertOwners(
     db,
-    written.flatMap(({ entry, row }) =>
+    numbered.flatMap(({ entry, row }) =>
       entry.owners.map(([clientId, userId]) => ({ ...row, client_id: clientId, user_id: userId })),
     ),
   )

@@ -6,7 +6,7 @@ import { sqliteOf } from '../engine/prepared.ts'
 
 /**
  * Appends each update to the log of its editor, for any number of editors of any tenants. Returns undefined for an entry whose
- * editor does not exist, or whose document does not exist where the editor would be created.
+ * editor does not exist or, if the editor would be created, whose document does not exist.
  */
 export async function append(
   db: Db,
@@ -18,8 +18,8 @@ export async function append(
   return (await appendOnPostgres(db, entries, now, 'wait')) as (Appended | undefined)[]
 }
 
-/** As `append`, but waits for no lock. Returns `locked` for an entry whose editor another transaction writes. */
-export async function appendUnlocked(
+/** As `append`, but without waiting for locks. Returns `locked` for an entry whose editor another transaction writes. */
+export async function appendSkippingLocked(
   db: Db,
   entries: readonly Entry[],
   now: number,

@@ -26,7 +26,7 @@ export const keyOf = (apiKey: string, { organizationId, documentId, editorId }: 
   editor_id: editorId,
 })
 
-/** The ids of a document's editors, in order. */
+/** The ids of a document's editors, in the order of the ids. */
 export async function listIds(
   db: Db,
   apiKey: string,
@@ -72,7 +72,7 @@ const countUpTo = prepared(
       .select((eb) => eb.fn.countAll<number>().as('editors')),
 )
 
-/** Adds an editor with an empty log; false if it exists. */
+/** Adds an editor with an empty log. Returns false if it exists. */
 export async function add(
   db: Db,
   apiKey: string,
@@ -111,7 +111,7 @@ export async function exists(db: Db, apiKey: string, ref: EditorRef, createdAt: 
   return row !== undefined
 }
 
-/** The declaration of the editor that was created at this time. */
+/** The declared contents of an editor, and when the editor was created. */
 export interface Declared extends Contents {
   createdAt: number
 }
@@ -124,7 +124,7 @@ export async function findDeclared(db: Db, apiKey: string, ref: EditorRef): Prom
     .executeTakeFirst()
 }
 
-/** Replaces a declaration; false if it has changed in the meantime. */
+/** Replaces the declared contents. Returns false if they have changed since `before` was read. */
 export async function declare(
   db: Db,
   apiKey: string,
@@ -144,7 +144,7 @@ export async function declare(
   return declared !== undefined
 }
 
-/** Stores the last writer, and the declared contents. */
+/** Stores who wrote last and when, and the declared contents. */
 export async function touch(
   db: Db,
   apiKey: string,

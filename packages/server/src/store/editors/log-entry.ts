@@ -7,11 +7,11 @@ export interface Entry {
   editor: EditorRef
   update: Uint8Array
   writer: Writer
-  /** The contents with which a missing editor is created; null: the editor must exist. */
+  /** The contents with which a missing editor is created; null if the editor must exist. */
   create: Contents | null
-  /** When the loaded editor was created. An editor that was created again under the same id is not the same one. */
+  /** When the editor was created. The update is not appended to an editor that was created later with the same id. */
   createdAt?: number
-  /** Yjs client ids that write to this editor for the first time. */
+  /** The Yjs client ids that write to this editor for the first time, with their users. */
   owners: readonly (readonly [clientId: number, userId: string])[]
 }
 

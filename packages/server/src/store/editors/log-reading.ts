@@ -17,11 +17,11 @@ export interface StoredLog extends Contents {
   createdAt: number
   /** The number of the newest update. */
   seq: number
-  /** The snapshot contains every update up to this one. */
+  /** The number of the newest update in the snapshot; 0 without a snapshot. */
   snapshotSeq: number
   snapshot: Uint8Array | null
   updates: Update[]
-  /** False if the snapshot or updates are missing. */
+  /** Whether neither the snapshot nor an update is missing. */
   complete: boolean
   lastUpdated: number
   lastUpdatedBy: string
@@ -29,13 +29,13 @@ export interface StoredLog extends Contents {
 }
 
 export interface EditorLog extends StoredLog {
-  /** The users who own the client ids that wrote to this editor. */
+  /** The users who own the Yjs client ids that wrote to this editor. */
   owners: Map<number, string>
 }
 
 /**
- * Reads the editor together with its updates, if these are not too large. One statement: between two, a compaction could move
- * updates so that neither statement sees them. The snapshot is the first row.
+ * Reads the editor with its snapshot and, if they are not too large, its updates. All in one statement: between two statements
+ * a compaction could move updates into the snapshot, so that neither statement sees them. The snapshot is the first row.
  */
 const selectLog = prepared((db, key: Key) =>
   db
@@ -75,7 +75,7 @@ const selectLog = prepared((db, key: Key) =>
 
 type LogRow = Awaited<ReturnType<typeof selectLog>>[number]
 
-/** A log that is read with several statements may be compacted in between. Then it is read again. */
+/** A log that is read with several statements may be compacted in between. Then it is read again, up to this many times. */
 const maxAttempts = 5
 
 export async function read(db: Db, apiKey: string, ref: EditorRef): Promise<StoredLog | undefined> {
@@ -114,7 +114,7 @@ async function readRest(db: Db, key: Key, editor: LogRow, rows: readonly LogRow[
   }
 }
 
-/** Whether the updates are complete: all after `after`, up to and including `upTo`. */
+/** Whether these are all updates after number `after`, up to and including number `upTo`. */
 export const areConsecutive = (updates: readonly Update[], after: number, upTo: number) =>
   updates.length === upTo - after && updates.every(({ seq }, index) => seq === after + index + 1)
 
@@ -142,7 +142,7 @@ const selectUpdates = prepared((db, { from, to, ...key }: Key & { from: number; 
     .orderBy('seq'),
 )
 
-/** Reads updates that are too large for one statement. */
+/** Reads updates that are together too large for one statement. */
 async function readUpdates(db: Db, key: Key, after: number, upTo: number): Promise<Update[]> {
   const updates: Update[] = []
   const sizes = (await selectSizes(db, { ...key, after })).filter(({ seq }) => seq <= upTo)
@@ -169,7 +169,7 @@ const selectPiece = prepared((db, { seq, from, ...key }: Key & { seq: number; fr
     .where('seq', '=', seq),
 )
 
-/** Reads an update in pieces: a backend may write 10 MiB. Undefined if a compaction removed it in the meantime. */
+/** Reads an update in pieces: a backend may write 10 MiB. Returns undefined if a compaction removed it in the meantime. */
 export async function readLargeUpdate(
   db: Db,
   key: Key,
@@ -195,7 +195,7 @@ const selectPart = prepared((db, { snapshotId, part, ...key }: Key & { snapshotI
     .where('part', '=', part),
 )
 
-/** Null if there is no snapshot, or if parts of it are missing. */
+/** Returns null if there is no snapshot, or if parts of it are missing. */
 async function readSnapshot(db: Db, key: Key, row: LogRow | undefined): Promise<Uint8Array | null> {
   const { bytes, parts, snapshot_id: snapshotId } = row ?? {}
   if (!bytes) return null
@@ -218,7 +218,7 @@ const selectOwners = prepared((db, { after, ...key }: Key & { after: number }) =
     .limit(maxOwnersPerStatement),
 )
 
-/** The users who own the client ids that wrote to the editor. There may be 100,000 of them. */
+/** The users who own the Yjs client ids that wrote to the editor. There may be 100,000 of these ids. */
 export async function readOwners(db: Db, apiKey: string, ref: EditorRef): Promise<Map<number, string>> {
   const owners = new Map<number, string>()
   const key = keyOf(apiKey, ref)

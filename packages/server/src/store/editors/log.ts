@@ -4,10 +4,10 @@ import { type Key, keyOf } from './editors.ts'
 import { prepared, sqliteOf } from '../engine/prepared.ts'
 import type { EditorRef } from '../refs.ts'
 
-export { append, appendUnlocked } from './append.ts'
+export { append, appendSkippingLocked } from './append.ts'
 export type { Appended, Entry } from './log-entry.ts'
 export { type EditorLog, load, read, readOwners, type StoredLog, type Update } from './log-reading.ts'
-export { compact, compactIf, isLarge, type NewSnapshot } from './snapshots.ts'
+export { compact, compactInTransaction, isLarge, type NewSnapshot } from './snapshots.ts'
 
 const selectAfter = prepared((db, { after, ...key }: Key & { after: number }) =>
   db
@@ -31,8 +31,8 @@ const selectAfter = prepared((db, { after, ...key }: Key & { after: number }) =>
 )
 
 /**
- * The updates after `seq`. Returns `compacted` if a compaction removed some of them, so that the log must be loaded. Returns
- * undefined if the editor does not exist, or was created again: at another time than `createdAt`, or with fewer updates.
+ * Returns the updates after `seq`. Returns `compacted` if a compaction removed some of them, so that the log must be loaded.
+ * Returns undefined if the editor does not exist, or was created again: at another time than `createdAt`, or with fewer updates.
  */
 export async function readAfter(
   db: Db,
@@ -55,8 +55,8 @@ export async function readAfter(
 
 /**
  * Whether a change that was computed from the log up to `seq` can still be appended: the editor is the same, and `writer` has
- * appended nothing since. Updates of others do not matter: Yjs merges them like concurrent updates of two clients. No other
- * transaction appends until this one ends.
+ * appended nothing since. Updates of other writers do not matter: Yjs merges them like concurrent updates of two clients. The
+ * editor is locked: no other transaction appends to it until this one ends.
  */
 export async function canStillAppend(
   db: Db,
@@ -96,7 +96,7 @@ export async function canStillAppend(
 export const needsSnapshot = (tail: Tail, snapshotBytes: number): boolean =>
   tail.updates >= maxTail.updates || tail.bytes > maxTailBytes(snapshotBytes)
 
-/** The size from which on one more update makes the tail long. */
+/** How many bytes the next update must have so that a snapshot is due after it. */
 export const bytesUntilSnapshot = (tail: Tail, snapshotBytes: number): number =>
   tail.updates + 1 >= maxTail.updates ? 0 : maxTailBytes(snapshotBytes) + 1 - tail.bytes
 
@@ -106,5 +106,6 @@ interface Tail {
   bytes: number
 }
 
+/** A tail up to `minBytes` is never too large, however small the snapshot is. */
 const maxTail = { updates: 500, minBytes: 64 * 1024 }
 const maxTailBytes = (snapshotBytes: number) => Math.max(maxTail.minBytes, snapshotBytes)

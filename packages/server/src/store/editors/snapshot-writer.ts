@@ -5,7 +5,7 @@ import type { EditorRef } from '../refs.ts'
 /** Limits the snapshots that are held in memory until they are written. */
 const maxInProgress = 2
 
-/** Writes large snapshots in the background. A snapshot may be skipped: the next write makes one again. */
+/** Writes large snapshots in the background. A snapshot may be skipped: the next write builds one again. */
 export class SnapshotWriter {
   readonly #database: Database
   readonly #onError: (error: unknown) => void
@@ -17,10 +17,10 @@ export class SnapshotWriter {
   }
 
   /** Skips the snapshot if too many others are in progress. */
-  write(apiKey: string, ref: EditorRef, change: NewSnapshot): void {
+  write(apiKey: string, ref: EditorRef, newSnapshot: NewSnapshot): void {
     if (this.#inProgress.size >= maxInProgress) return
     const { organizationId, documentId, editorId } = ref
-    const writing = compact(this.#database, apiKey, { organizationId, documentId, editorId }, change)
+    const writing = compact(this.#database, apiKey, { organizationId, documentId, editorId }, newSnapshot)
       .then(() => {}, this.#onError)
       .finally(() => this.#inProgress.delete(writing))
     this.#inProgress.add(writing)

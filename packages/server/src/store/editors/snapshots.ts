@@ -16,36 +16,43 @@ export interface NewSnapshot {
 export const isLarge = (snapshot: Uint8Array): boolean => countParts(snapshot) > 1
 
 /**
- * Replaces the updates that a snapshot was built from by the snapshot; false if another snapshot was stored in the meantime.
- * A large snapshot is written in several transactions. No reader uses its parts before the last transaction.
+ * Stores a snapshot and deletes the updates that it contains. Returns false, and stores nothing, if another snapshot was
+ * stored in the meantime, or the editor was deleted. A large snapshot is written in several transactions. No reader uses
+ * its parts before the last of them.
  */
 export async function compact(
   database: Pick<Database, 'read' | 'write'>,
   apiKey: string,
   ref: EditorRef,
-  change: NewSnapshot,
+  newSnapshot: NewSnapshot,
 ): Promise<boolean> {
   const key = keyOf(apiKey, ref)
-  if (!isLarge(change.snapshot)) return database.write((db) => compactIf(db, apiKey, ref, change), apiKey)
+  if (!isLarge(newSnapshot.snapshot))
+    return database.write((db) => compactInTransaction(db, apiKey, ref, newSnapshot), apiKey)
   const snapshotId = randomUUID()
   let isDone = false
   try {
     let part = 0
-    for (const bytes of inParts(change.snapshot)) {
+    for (const bytes of inParts(newSnapshot.snapshot)) {
       const row = { ...key, snapshot_id: snapshotId, part: part++, bytes }
       if (row.part === 0) continue
       await database.write((db) => db.insertInto('editor_snapshot_parts').values(row).execute(), apiKey)
     }
-    isDone = await database.write((db) => compactIf(db, apiKey, ref, change, snapshotId), apiKey)
+    isDone = await database.write(
+      (db) => compactInTransaction(db, apiKey, ref, newSnapshot, snapshotId),
+      apiKey,
+    )
   } finally {
-    await removeParts(database, key, (id) => (id === snapshotId) !== isDone)
+    // Unused are the snapshots that this one replaced or, if it was not stored, this one.
+    await removeParts(database, key, (id) => (isDone ? id !== snapshotId : id === snapshotId))
   }
   return isDone
 }
 
 /**
- * Removes the parts of other snapshots, or of this one if it was not stored. One by one, because removing them together would
- * take as long as writing them. Parts that another server writes meanwhile are useless: their base snapshot is replaced.
+ * Removes the parts of unused snapshots, one per transaction, because removing all together would take as long as writing
+ * them. Parts that another server writes meanwhile may be removed, too: the snapshot that they build on was replaced, so
+ * they are useless.
  */
 async function removeParts(
   database: Pick<Database, 'read' | 'write'>,
@@ -70,27 +77,30 @@ async function removeParts(
   }
 }
 
-/** As `compact`, in one transaction: for a small snapshot, or for a large one whose further parts are already stored. */
-export async function compactIf(
+/**
+ * As `compact`, inside the caller's transaction. The snapshot is small, or its parts after the first are already stored under
+ * `snapshotId`.
+ */
+export async function compactInTransaction(
   db: Db,
   apiKey: string,
   ref: EditorRef,
-  change: NewSnapshot,
+  newSnapshot: NewSnapshot,
   snapshotId: string | null = null,
 ): Promise<boolean> {
   const key = keyOf(apiKey, ref)
   const { numUpdatedRows } = await db
     .updateTable('editors')
-    .set({ snapshot_seq: change.seq })
+    .set({ snapshot_seq: newSnapshot.seq })
     .where((eb) => eb.and(key))
-    .where('snapshot_seq', '=', change.snapshotSeq)
-    .where('seq', '>=', change.seq)
-    .$if(change.createdAt !== undefined, (query) =>
-      query.where('created_at', '=', change.createdAt as number),
+    .where('snapshot_seq', '=', newSnapshot.snapshotSeq)
+    .where('seq', '>=', newSnapshot.seq)
+    .$if(newSnapshot.createdAt !== undefined, (query) =>
+      query.where('created_at', '=', newSnapshot.createdAt as number),
     )
     .executeTakeFirst()
   if (numUpdatedRows === 0n) return false
-  const { snapshot } = change
+  const { snapshot } = newSnapshot
   const isSplit = snapshotId !== null
   const values = {
     bytes: isSplit ? snapshot.subarray(0, maxPartBytes) : snapshot,
@@ -104,7 +114,7 @@ export async function compactIf(
       conflict.columns(['api_key', 'organization_id', 'document_id', 'editor_id']).doUpdateSet(values),
     )
     .execute()
-  // Parts of the snapshot below a large one are removed one by one.
+  // `compact` removes the parts that a large snapshot replaces, one by one.
   if (!isSplit) {
     await db
       .deleteFrom('editor_snapshot_parts')
@@ -114,7 +124,7 @@ export async function compactIf(
   await db
     .deleteFrom('editor_updates')
     .where((eb) => eb.and(key))
-    .where('seq', '<=', change.seq)
+    .where('seq', '<=', newSnapshot.seq)
     .execute()
   return true
 }

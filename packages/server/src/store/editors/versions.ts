@@ -16,7 +16,7 @@ export interface EditorVersion {
   createdBy?: VersionUser
 }
 
-/** Longer names of authors, which a token may contain, are truncated. */
+/** A longer name of an author is truncated. Tokens may contain longer names. */
 const maxNameLength = 200
 
 export function authorOf(userId: string, name: string | undefined): VersionUser {
@@ -59,7 +59,7 @@ const toVersion = (row: Row): EditorVersion => ({
   ...(row.author !== null && { createdBy: parse(row.author) }),
 })
 
-/** The newest first. */
+/** The versions of an editor, the newest first. */
 export async function list(
   db: Db,
   apiKey: string,

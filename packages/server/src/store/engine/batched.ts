@@ -4,28 +4,28 @@ import { bind, Parameter, sqliteOf, type Value } from './prepared.ts'
 
 type ColumnType = 'text' | 'bigint' | 'bytea'
 
-/** The parts of a statement: the values of a row, and the `from` clause of the rows where the database needs one. */
-export interface Batch<Column extends string> {
+/** The parts of a statement: the SQL of each column of a row, and the `from` clause of the rows, which is empty on SQLite. */
+export interface StatementParts<Column extends string> {
   row: Readonly<Record<Column, RawBuilder<unknown>>>
   fromRows: RawBuilder<unknown>
 }
 
 /**
- * A statement of the hot path for many rows, compiled once. PostgreSQL receives all rows together, as one array per column.
- * SQLite runs in this process, so it executes the statement row by row.
+ * A statement of the hot path for many rows, compiled once. PostgreSQL receives up to `maxRowsPerStatement` rows at a time, as
+ * one array per column. SQLite runs in this process, so it executes the statement once per row.
  */
 export function batched<Column extends string, Result = never>(
   columns: Readonly<Record<Column, ColumnType>>,
-  build: (batch: Batch<Column>) => RawBuilder<Result>,
+  build: (parts: StatementParts<Column>) => RawBuilder<Result>,
 ): (db: Db, rows: readonly Record<Column, Value>[]) => Promise<Result[]> {
   const names = Object.keys(columns) as Column[]
   const compiled: { sqlite?: CompiledQuery<Result>; postgres?: CompiledQuery<Result> } = {}
 
-  const byRow = (): Batch<Column> => ({
+  const byRow = (): StatementParts<Column> => ({
     row: record(names, (name) => sql`${new Parameter(name)}`),
     fromRows: sql``,
   })
-  const byArray = (): Batch<Column> => {
+  const byArray = (): StatementParts<Column> => {
     const arrays = names.map((name) => sql`${new Parameter(name)}::${sql.raw(columns[name])}[]`)
     const aliases = names.map((name) => sql.ref(name))
     return {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** One statement reads or writes at most this: 1 MiB takes 5 to 10 ms of the event loop, on SQLite and on PostgreSQL. */
+/** One statement reads or writes at most this many bytes: 1 MiB holds the event loop for 5 to 10 ms, on both databases. */
 export const maxPartBytes = 1024 * 1024
 
 /** Splits bytes into parts of the same length. The last part may be shorter. */
@@ -12,14 +12,14 @@ export function* inParts(bytes: Uint8Array): Generator<Uint8Array> {
 
 export const countParts = (bytes: Uint8Array): number => Math.max(1, Math.ceil(bytes.length / maxPartBytes))
 
-/** Joins the parts; null if one is missing. The parts after the first are read one by one. */
+/** Joins the parts of a value. Reads the parts after the first one by one. Returns null if one is missing. */
 export async function joinParts(
   first: Uint8Array,
   count: number,
   read: (part: number) => Promise<Uint8Array | undefined>,
 ): Promise<Uint8Array | null> {
   if (count === 1) return first
-  // Each part is copied when it arrives: to copy 32 MiB at the end would take 30 ms.
+  // Each part is copied when it arrives: copying 32 MiB at the end would hold the event loop for 30 ms.
   const whole = new Uint8Array(first.length * count)
   whole.set(first)
   let length = first.length

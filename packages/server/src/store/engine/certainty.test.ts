@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { SteppedClock } from '../../../test/support/clock.ts'
 import { whenCertain } from './certainty.ts'
 
-/** Lets promises that are settled already run what waits for them. */
+/** Runs the callbacks of promises that are settled. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-test('[O2] a write without an answer is certain one second after the database answers again', async () => {
+test('[O2] whether a write without an answer took effect is certain one second after the database answers again', async () => {
   const clock = new SteppedClock()
   let isUp = false
   let pings = 0
@@ -32,7 +32,7 @@ test('[O2] a write without an answer is certain one second after the database an
   expect([pings, isCertain]).toEqual([31, true])
 })
 
-test('[O2] a database that stays unreachable is given up after 600 pings', async () => {
+test('[O2] waiting for certainty about a write ends after 600 pings that the database did not answer', async () => {
   const clock = new SteppedClock()
   let pings = 0
   let isCertain = false

@@ -1,5 +1,6 @@
-// Copies the write-ahead log into the database file, so that the event loop never waits for it.
-// It answers each message with one. It stops itself on `stop`: terminating a thread inside SQLite aborts the process.
+// This thread copies the write-ahead log into the database file, so that the event loop never waits for the copy.
+// It answers each message with one message. On `stop` it ends by itself, without an answer: terminating a thread inside
+// SQLite would abort the process.
 import { parentPort, workerData } from 'node:worker_threads'
 import { DatabaseSync } from '@photostructure/sqlite'
 

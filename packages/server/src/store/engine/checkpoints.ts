@@ -1,9 +1,10 @@
 import { Worker } from 'node:worker_threads'
 import { type Clock, type StopTimer, systemClock } from '../../platform/clock.ts'
 
-/** The pages that the log had when the thread copied it, and the pages that it could not copy. */
 interface Progress {
+  /** The pages that the log had when the thread copied it. */
   frames: number
+  /** The pages that the thread could not copy. */
   left: number
 }
 
@@ -16,7 +17,7 @@ export interface CheckpointDeps {
   /** Ends the snapshots of readers. While a reader keeps a snapshot from before the copy, the log cannot restart. */
   leaveSnapshots: () => void
   onFailure?: (error: unknown) => void
-  /** Default: the system's. */
+  /** Default: the system's clock. */
   clock?: Clock
 }
 
@@ -24,11 +25,11 @@ export interface CheckpointDeps {
 const longLogFrames = 4096
 /** Writers wait for the copy when the log has this many pages (32 MiB). */
 const maxLogFrames = 2 * longLogFrames
-/** The pause between two measurements of the log: to ask SQLite for its length takes a tenth of a small write. */
+/** Two measurements of the log are this far apart: asking SQLite for its length takes a tenth of the time of a small write. */
 const minMeasureIntervalMs = 20
-/** A reader that begins at the same moment as a copy can keep the copy from being complete: about once in 150 times. */
+/** How often a copy is tried: about once in 150 times, a reader that begins at the same moment keeps it from being complete. */
 const maxTries = 3
-/** A shorter log is copied at this interval. So is a log that could not restart. */
+/** A log below `longLogFrames` is copied at this interval. So is a log that could not restart. */
 const intervalMs = 2000
 
 /** Runs checkpoints on a separate thread while there are commits to copy. A thread that died is replaced. */
@@ -42,7 +43,7 @@ export class Checkpoints {
   #frames = 0
   #measuredAt = -Infinity
   #hasUncopiedCommits = false
-  /** The last copy failed, or a reader outside of this process keeps the log from restarting. */
+  /** Whether the last copy failed, or a reader outside of this process keeps the log from restarting. */
   #isStuck = false
   #isClosed = false
 
@@ -52,7 +53,7 @@ export class Checkpoints {
     this.#stopTimer = this.#clock.setInterval(() => void this.run(), intervalMs)
   }
 
-  /** Called by the writer whose turn it is, after its commit. */
+  /** The writer whose turn it is calls this after its commit. */
   committed(): void {
     this.#hasUncopiedCommits = true
     this.#measure()
@@ -66,12 +67,12 @@ export class Checkpoints {
     try {
       this.#frames = this.#deps.logFrames()
     } catch (error) {
-      // The commit has succeeded, whatever happens here.
+      // The commit has succeeded, so its caller must not see this error.
       this.#onFailed(error)
     }
   }
 
-  /** Called by the writer whose turn it is. If it returns a promise, the writer waits for it before it writes. */
+  /** The writer whose turn it is calls this. If it returns a promise, the writer waits for it before it writes. */
   beforeWrite(): Promise<void> | undefined {
     if (this.#frames < maxLogFrames || this.#isStuck || this.#isClosed) return undefined
     return this.#restart().catch((error: unknown) => this.#onFailed(error))
@@ -100,7 +101,7 @@ export class Checkpoints {
     await ended
   }
 
-  /** Most pages are copied while others write. The rest is copied while writers wait, so that the log can restart. */
+  /** Copies most pages while transactions write. Copies the rest of a long log while they wait, so that it can restart. */
   async #copy(): Promise<void> {
     this.#hasUncopiedCommits = false
     const { frames, left } = await this.#copyPages()
@@ -126,7 +127,7 @@ export class Checkpoints {
     this.#deps.onFailure?.(error)
   }
 
-  /** One at a time: the thread's answers do not name the request that they answer. */
+  /** Sends one request at a time to the thread: its answers do not name the request that they answer. */
   #copyPages(): Promise<Progress> {
     const progress = this.#lastCopy.then(() => this.#copyOnWorker())
     this.#lastCopy = progress.catch(() => {})

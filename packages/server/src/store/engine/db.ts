@@ -26,12 +26,12 @@ export interface Database {
    * other. `db` throws when it is used after the work is done.
    */
   write<T>(work: (db: Db) => Promise<T>, lane?: string): Promise<T>
-  /** Takes a named lock until the transaction ends; false if another transaction holds it. */
+  /** Takes a named lock until the transaction ends. Returns false if another transaction holds it. */
   tryLock(db: Db, name: string): Promise<boolean>
   /** Waits for a named lock and holds it until the transaction ends. */
   lock(db: Db, name: string): Promise<void>
   ping(): Promise<void>
-  /** Bytes of the data and, for SQLite, of the write-ahead log. */
+  /** The size in bytes of the data and, for SQLite, of the write-ahead log. */
   size(): Promise<{ data: number; log?: number }>
   close(): Promise<void>
 }
@@ -45,15 +45,15 @@ export interface DatabaseOptions {
   dataDir: string
   durability: Durability
   poolSize: number
-  /** A statement that takes PostgreSQL longer fails. */
+  /** A statement that takes PostgreSQL longer than this fails. */
   timeoutMs?: number
   observer?: DatabaseObserver
   /** Replaces the sync of the log in tests. */
   sync?: Sync
-  /** Called when the log could not be copied into the database. It grows until a copy succeeds. */
+  /** Called when the log could not be copied into the database. The log grows until a copy succeeds. */
   onCheckpointFailure?: (error: unknown) => void
   /** Called when the disk refused a sync: it is unknown which of the writes since the last sync are on disk. */
   onFatal?: (error: Error) => void
-  /** Default: the system's. */
+  /** Default: the system's clock. */
   clock?: Clock
 }

@@ -26,7 +26,7 @@ const brokenConnection =
 /** SQLITE_BUSY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN, each with its extended codes. */
 const sqliteUnavailable = new Set([5, 10, 13, 14])
 
-/** The database is unreachable, starts or stops, or its disk is full: the same call may succeed later. */
+/** Whether the database is unreachable, starts or stops, or its disk is full, so that the same call may succeed later. */
 export function isUnavailable(error: unknown): boolean {
   const { code, errcode, message } = (error ?? {}) as { code?: string; errcode?: number; message?: string }
   if (typeof errcode === 'number') return sqliteUnavailable.has(errcode & 0xff)
@@ -34,18 +34,21 @@ export function isUnavailable(error: unknown): boolean {
   return message !== undefined && brokenConnection.test(message)
 }
 
-/** PostgreSQL cancelled the statement because it ran for too long. */
+/** The code of a statement that PostgreSQL cancelled because it ran for too long. */
 const cancelled = '57014'
 
-/** The database did not answer in time. A write may still have been applied, unless PostgreSQL reports the timeout. */
+/** Whether the database did not answer in time. A write may have been committed, unless PostgreSQL reports the timeout. */
 export const isTimeout = (error: unknown): boolean =>
   error instanceof DatabaseTimeoutError || (error as { code?: string } | undefined)?.code === cancelled
 
-/** Transactions collided until no attempt was left. */
+const serializationFailure = '40001'
+const deadlock = '40P01'
+
+/** Whether PostgreSQL rolled the transaction back because it collided with another one. It can run again. */
 export function isCollision(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: string }
-  return code === '40001' || code === '40P01'
+  return code === serializationFailure || code === deadlock
 }
 
-/** PostgreSQL: another transaction inserted the same unique key at the same time. */
+/** Whether, on PostgreSQL, another transaction inserted the same unique key at the same time. */
 export const isDuplicateKey = (error: unknown): boolean => (error as { code?: unknown })?.code === '23505'

@@ -2,11 +2,11 @@ import { ApiError } from '@plenum/protocol'
 
 /**
  * The limit for the data that a caller stores with one organization, document, user or notification, in bytes of JSON.
- * Hundreds of them are read and written in one call, while other calls wait.
+ * One call reads or writes hundreds of such items while other calls wait.
  */
 const maxDataBytes = 16 * 1024
 
-/** The JSON of the caller's data. `item` names the organization, document, user or notification in the error. */
+/** Returns the caller's data as JSON. Throws if it is too large. The error names the owner of the data: `item`. */
 export function stringifyData(data: object, item: string): string {
   const text = JSON.stringify(data)
   const bytes = Buffer.byteLength(text)

@@ -17,7 +17,7 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number)
  * editor, one every 12 ms, and still succeed after some seconds.
  */
 const maxAttempts = 60
-/** The pause before an attempt is random. Its upper bound doubles with every attempt, up to this. */
+/** The pause before an attempt is random. Its upper bound doubles with every attempt, up to this value. */
 const maxRetryPauseMs = 250
 const defaultTimeoutMs = 10_000
 /** A server that freezes or loses its network inside a transaction holds its locks no longer than this. */
@@ -77,8 +77,8 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
       } catch (error) {
         if (!isCollision(error)) throw error
       }
-      // Retries run one at a time, so that they collide only with first attempts and hold no connection while they wait.
-      // Not across servers: the lock that this needs would outlive a server that froze.
+      // The retries of a lane run one at a time, so that they collide only with first attempts and hold no connection while
+      // they wait. Retries on other servers do not wait: the lock for that would outlive a server that froze.
       return lanes.run(lane, () => retry(run, clock))
     },
     async tryLock(db, name) {
@@ -122,7 +122,7 @@ function openPool(config: pg.PoolConfig): pg.Pool {
   return pool
 }
 
-/** Uses its own connections, without a timeout: changing a large table may take longer than a request may. */
+/** Migrates with its own connections, without a timeout: changing a large table may take longer than a request may. */
 async function upgrade(url: string): Promise<void> {
   const db = new Kysely<unknown>({
     dialect: new PostgresDialect({ pool: openPool({ connectionString: url, max: 2 }) }),
@@ -136,7 +136,7 @@ async function upgrade(url: string): Promise<void> {
   }
 }
 
-/** Wrong credentials, or an unknown database. PostgreSQL's messages name only the user and the database, no password. */
+/** Codes for wrong credentials and unknown databases. Their messages name the user and the database, but no password. */
 const refusals = /^(28|3D)/
 
 function cannotOpen(cause: unknown): OpenError | undefined {
@@ -146,7 +146,7 @@ function cannotOpen(cause: unknown): OpenError | undefined {
   return refusals.test(code ?? '') ? new OpenError(`PostgreSQL refuses: ${reason}.`, { cause }) : undefined
 }
 
-/** Retries while the work collides with the first attempts of other transactions. */
+/** Repeats the work while it collides with the first attempts of other transactions. */
 async function retry<T>(work: () => Promise<T>, clock: Clock): Promise<T> {
   for (let attempt = 2; ; attempt++) {
     try {

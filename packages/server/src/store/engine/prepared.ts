@@ -24,15 +24,15 @@ export class Parameter {
 export const bind = ({ parameters }: CompiledQuery, values: Values): unknown[] =>
   parameters.map((one) => (one instanceof Parameter ? one.of(values) : one))
 
-/** The connection on which a query runs synchronously; undefined on PostgreSQL. */
+/** Returns the SQLite connection, on which queries run synchronously, or undefined on PostgreSQL. */
 export function sqliteOf(db: Db): SqliteConnection | undefined {
   const { adapter } = db.getExecutor()
   return adapter instanceof DirectSqliteAdapter ? adapter.connection : undefined
 }
 
 /**
- * A query of the hot path. It is compiled once for each database and each length of its lists; later calls only bind values.
- * Building a query costs more than running it.
+ * A query of the hot path. It is compiled once for each database and each length of its lists, because building a query costs
+ * more than running it. Later calls only bind values.
  */
 export function prepared<V extends Values, Row>(
   build: (db: Db, values: V) => Compilable<Row>,
@@ -57,7 +57,7 @@ export function prepared<V extends Values, Row>(
   }
 }
 
-/** The lengths of the lists as one number; each is at most 500. */
+/** The lengths of the lists as one number. Each length must be below 1024. */
 function shapeOf(values: Values): number {
   let shape = 0
   for (const name in values) {

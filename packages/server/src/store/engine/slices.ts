@@ -1,4 +1,4 @@
-/** Far below the number of parameters that either database accepts. */
+/** Far below the number of parameters that a statement may have in either database. */
 const maxItemsPerStatement = 1000
 
 export function* slices<T>(items: readonly T[]): Generator<readonly T[]> {
@@ -6,7 +6,7 @@ export function* slices<T>(items: readonly T[]): Generator<readonly T[]> {
     yield items.slice(start, start + maxItemsPerStatement)
 }
 
-/** Repeats the last id until their number is a power of two, so that few queries are compiled and not one for each number. */
+/** Repeats the last id until the length is a power of two. A query is compiled once per length, so few lengths are better. */
 export function padded(ids: readonly string[]): string[] {
   const filled = [...ids]
   const last = filled.at(-1)

@@ -3,7 +3,10 @@ import type { Db } from './db.ts'
 import { sqliteOf } from './prepared.ts'
 import type { Table } from '../schema/tables.ts'
 
-/** A condition for at most `max` matching rows, by rowid or ctid: neither database has LIMIT for DELETE or UPDATE. */
+/**
+ * A condition for at most `max` of the rows that match `which`. It names them by rowid or ctid, because neither database has
+ * LIMIT for DELETE or UPDATE. `from` is the table, with an index hint if SQLite needs one.
+ */
 export function someRows(
   db: Db,
   table: Table,
@@ -14,10 +17,3 @@ export function someRows(
   const some = (id: string) => sql`select ${sql.ref(id)} from ${from} where ${which} limit ${sql.lit(max)}`
   return sqliteOf(db) ? sql`rowid in (${some('rowid')})` : sql`ctid = any(array(${some('ctid')}))`
 }
-
-/**
- * The grants table for look-ups by user. Without the hint SQLite, which has no statistics, would read all grants of the
- * organization from an index that covers every column.
- */
-export const grantsByUser = (db: Db): RawBuilder<unknown> =>
-  sqliteOf(db) ? sql`grants indexed by grants_by_organization_id_user_id` : sql`grants`

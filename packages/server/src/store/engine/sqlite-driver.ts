@@ -15,9 +15,9 @@ interface Prepared {
   toRow: RowMaker | undefined
 }
 
-/** Preparing costs more than running. Enough for all statements of the interface, with room for `in` lists. */
+/** Preparing a statement costs more than running it. All statements of the server fit, also with lists of several lengths. */
 const maxCachedStatements = 1000
-/** Longer statements are not cached: lists of hundreds of values are rarely equal, and would take megabytes. */
+/** Longer statements are not cached: they have lists of hundreds of values, rarely come again, and would take megabytes. */
 const maxCachedStatementLength = 2000
 
 /** The statements of a transaction hold the event loop this long before they yield. One statement may take longer. */
@@ -28,11 +28,11 @@ export class SqliteConnection implements DatabaseConnection {
   readonly #observer: DatabaseObserver | undefined
   readonly #sharesSnapshots: boolean
   #snapshotOpen = false
-  /** How long statements took since this connection last yielded to the event loop. */
+  /** How long statements of the transaction took since it last yielded to the event loop. */
   #busyMs = 0
   readonly #statements = new Map<string, Prepared>()
 
-  /** With `sharesSnapshots`, reads in the same turn of the event loop share one snapshot and its cost. */
+  /** With `sharesSnapshots`, all reads in one turn of the event loop share a snapshot, and so the cost of opening it. */
   constructor(file: string, pragmas: string, observer?: DatabaseObserver, sharesSnapshots = false) {
     this.raw = new DatabaseSync(file)
     this.raw.exec(pragmas)
@@ -78,7 +78,7 @@ export class SqliteConnection implements DatabaseConnection {
     this.run('commit', [], this.#observer?.commit)
   }
 
-  /** Called when a transaction begins. */
+  /** Call it when a transaction begins. */
   resetBusyTime(): void {
     this.#busyMs = 0
   }
@@ -131,7 +131,7 @@ function rowMaker(columns: readonly string[]): RowMaker {
 const toSqlite = (value: unknown) =>
   value === undefined ? null : typeof value === 'boolean' ? Number(value) : value
 
-/** Gives every query of a Kysely instance the same connection. Migrations and reads use it; writes take turns before. */
+/** Gives every query of a Kysely instance the same connection. Migrations and reads use it, but not `runInTransaction`. */
 export class SqliteDriver implements Driver {
   readonly #connection: SqliteConnection
 

@@ -20,7 +20,7 @@ import {
 } from './sqlite-driver.ts'
 import { runInTransaction, type TransactionDeps } from './transaction.ts'
 
-/** `synchronous = normal`: a commit writes the log without a sync. The answer waits for the shared sync of GroupSync. */
+/** `synchronous = normal`: a commit writes the log without a sync. `write` then waits for the shared sync of `GroupSync`. */
 const pragmas = `
   pragma journal_mode = wal;
   pragma synchronous = normal;
@@ -59,8 +59,8 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
   closeSync(folder)
 
   const groupSync = new GroupSync(log, options.sync, options.observer?.sync)
-  /** The number of commits that can be read, but are not durable yet. */
-  let unsynced = 0
+  /** How many commits can be read, but are not durable yet. */
+  let unsyncedCommits = 0
   const transactions: TransactionDeps = {
     dialect: dialectOf(writer),
     compiler: new SqliteQueryCompiler(),
@@ -90,7 +90,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
         try {
           const result = await runInTransaction(transactions, work)
           commit(writer)
-          unsynced++
+          unsyncedCommits++
           reader.leaveSnapshot()
           checkpoints.committed()
           return result
@@ -107,13 +107,13 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
           throw error
         }
       }
-      unsynced--
+      unsyncedCommits--
       return result
     },
     async durable() {
-      if (unsynced > 0 && options.durability === 'full') await groupSync.durable()
+      if (unsyncedCommits > 0 && options.durability === 'full') await groupSync.durable()
     },
-    // Transactions run one after the other, so every lock is free inside of one.
+    // Transactions run one after the other, so inside a transaction every lock is free.
     async tryLock() {
       return true
     },
@@ -136,8 +136,9 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
 }
 
 /**
- * Counts the pages of the log while no transaction is open. It does not read the log's index file: closing that file drops
- * the locks of all connections of this process, and another process could then truncate it while it is in use.
+ * Returns a function that counts the pages of the log, to be called while no transaction is open. It does not read the log's
+ * index file: closing that file would drop the locks of all connections of this process, and another process could then
+ * truncate the file while it is in use.
  */
 function logFramesOf({ raw }: SqliteConnection): () => number {
   const countOnly = raw.prepare('pragma wal_checkpoint(noop)')
@@ -174,7 +175,7 @@ function assertPragma(connection: SqliteConnection, name: string, expected: unkn
     )
 }
 
-/** Keeps a second server out of the folder. The kernel holds the lock, so it ends with the process, even when killed. */
+/** Keeps a second server out of the folder. The kernel holds the lock, so it ends with the process, even with a killed one. */
 function lockFolder(dataDir: string): () => void {
   const lock = new DatabaseSync(join(dataDir, 'server.lock'))
   try {

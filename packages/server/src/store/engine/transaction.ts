@@ -26,12 +26,12 @@ export class EndedTransactionError extends Error {
 export interface TransactionDeps {
   dialect: Dialect
   compiler: QueryCompiler
-  /** Made once a transaction: a hot query reads the connection from it, see `sqliteOf`. */
+  /** Called once per transaction. Hot queries read the connection from the adapter, see `sqliteOf`. */
   createAdapter: (assertOpen: () => void) => DialectAdapter
   connections: ConnectionProvider
 }
 
-/** Kysely demands a driver to begin transactions with. Nothing begins one inside a transaction. */
+/** Kysely demands a driver for beginning transactions, but no transaction begins inside another one. */
 const noDriver = new DummyDriver()
 
 /** Runs the work of one transaction. Its `db` throws as soon as the work is done, before the commit or rollback. */

@@ -195,7 +195,7 @@ export async function up(db: Kysely<unknown>, types: ColumnTypes): Promise<void>
     inKey,
   ).execute()
   await index('grants', ['api_key', 'organization_id', 'user_id'])
-  // Lists the users of one resource, and of all documents, in their order.
+  // This index lists the users of one resource, and of all documents, in the order of the lists.
   await db.schema
     .createIndex('grants_in_order')
     .on('grants')

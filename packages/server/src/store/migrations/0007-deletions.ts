@@ -17,6 +17,6 @@ export async function up(db: Kysely<unknown>, types: ColumnTypes): Promise<void>
     ['api_key'],
   ).execute()
   await index('deletions', ['api_key'])
-  // Finds out whether a user has any grant left. Without it, all grants of the API key are read.
+  // This index shows whether a user has any grant left. Without it, all grants of the API key would be read.
   await index('grants', ['api_key', 'user_id'])
 }

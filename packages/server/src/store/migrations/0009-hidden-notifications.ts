@@ -16,7 +16,7 @@ export async function up(db: Kysely<unknown>, types: ColumnTypes): Promise<void>
     .columns(['api_key', 'organization_id', 'public_id'])
     .unique()
     .execute()
-  // For the deletion of documents.
+  // The deletion of documents uses this index.
   await index('notifications', ['api_key', 'organization_id', 'document_id'])
   await db.schema.dropIndex('notifications_of_document').execute()
   await db.schema.dropIndex('notifications_by_organization_id_timestamp_notification_id').execute()

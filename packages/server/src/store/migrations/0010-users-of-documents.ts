@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Finds each user of any document of an organization with one index look-up, and whether one of their grants is live. The
+ * This index finds each user of any document of an organization with one look-up, and whether one of their grants is live. The
  * condition is `like` and not `=`: with `=` the value of `resource_type = ?` would decide whether this index applies, and
  * SQLite would prepare every such query again on every run.
  */

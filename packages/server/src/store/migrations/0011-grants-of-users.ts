@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** Lists the grants of a user by document, in steps: a user may have very many. */
+/** This index lists the grants of a user by document, in steps: a user may have very many grants. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const name = 'grants_by_organization_id_user_id'
   await db.schema.dropIndex(name).execute()

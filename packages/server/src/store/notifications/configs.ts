@@ -10,13 +10,13 @@ const organizationDefault = ''
 
 /** The choices of users in one organization. */
 export interface Choices {
-  /** For each channel: the choice for the document. Defaults: the choice for the organization, then `ALL`. */
+  /** The choice for each channel: for the document if there is one, else for the organization, else `ALL`. */
   effective(userId: string, documentId?: string): NotificationPreferences
 }
 
 const everything: NotificationPreferences = { inbox: 'ALL', email: 'ALL' }
 
-/** The choices for these documents and for the organization, of these users or of all. */
+/** Reads the choices for these documents and for the organization, of these users or of all users. */
 export async function find(
   db: Db,
   apiKey: string,

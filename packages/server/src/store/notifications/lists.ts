@@ -29,17 +29,17 @@ export interface StoredNotification {
   documentId: string
   content: Content
   timestamp: number
-  /** Only in lists of one user. */
+  /** Set only in lists of one user. */
   state?: { isUnread: boolean; forYou: boolean }
 }
 
-/** All given conditions must hold. */
+/** Which notifications a list shows. All given conditions must hold. */
 export interface Filter {
   organizationId: string
   documentId?: string
   locationId?: string
   ids?: readonly string[]
-  /** Addressed to this user. */
+  /** The notification is addressed to this user. */
   user?: Addressee
 }
 
@@ -61,7 +61,7 @@ export async function list(
 ): Promise<StoredNotification[]> {
   const positions = await findPositions(db, apiKey, filter, window)
   const listed = await readPositions(db, apiKey, filter, positions)
-  // A notification was overwritten or removed between the two reads, so another one may be in its place.
+  // A notification was overwritten or removed between the two reads, so the page may lack another one: read it again.
   return listed.length < positions.length ? list(db, apiKey, filter, window) : listed
 }
 
@@ -153,7 +153,7 @@ async function scan(
   }
 }
 
-/** The condition of the filter, without its user. Hidden notifications never fit. */
+/** The SQL condition of the filter, without its user. Hidden notifications never fit. */
 export function fits(
   apiKey: string,
   { organizationId, documentId, locationId, ids }: Filter,
@@ -216,7 +216,7 @@ async function scanInbox(db: Db, apiKey: string, filter: Filter, name: Recipient
   return rows.map(toPosition)
 }
 
-/** The next notifications of one recipient that fit. Scans few rows: there may be more behind `next`. */
+/** The next notifications of one recipient that fit. Scans few rows. Returns `next` if there may be more behind it. */
 export async function someInInbox(
   db: Db,
   apiKey: string,
@@ -265,7 +265,7 @@ const toPosition = ({ notification_id: key, timestamp, is_read, for_you, fits }:
 
 const toPositions = (rows: readonly PositionRow[]): Position[] => rows.map(toPosition)
 
-/** The part of the list that is in the window. */
+/** Orders the positions and returns those that are in the window. */
 function inWindow(positions: readonly Position[], { limit, after, order }: Window): Position[] {
   const sign = order === 'asc' ? 1 : -1
   const compare = (a: Pick<Position, 'key' | 'timestamp'>, b: Pick<Position, 'key' | 'timestamp'>) =>

@@ -7,23 +7,24 @@ import { type Content, type Filter, fits, inbox, type StoredNotification } from 
 import type { Addressee, NewRecipient } from './recipients.ts'
 import * as recipients from './recipients.ts'
 import { namesOf } from './recipients.ts'
-import { fitOneTransaction, sizeOf } from '../engine/row-counts.ts'
+import { fitOneTransaction, sizeOf } from '../engine/transaction-size.ts'
 import type { Schema } from '../schema/schema.ts'
 import { slices } from '../engine/slices.ts'
 
 type NewNotification = StoredNotification & { organizationId: string }
 
-/** The id of a deletion, in case that a notification must be removed in steps. */
+/** Used only if notifications have too many recipients for one transaction, and must be removed in steps. */
 export interface DeletionIfLarge {
+  /** The id for the deletion. */
   deletionId: string
   now: number
-  /** Called if a deletion was noted. It can continue after the commit. */
+  /** Called if the deletion was recorded. It can run after the commit. */
   onHidden: () => void
 }
 
 /**
- * Adds the notification, or overwrites the one with the same id, which then is new and unread. An overwritten notification
- * keeps its key, unless it has many recipients.
+ * Adds the notification, or overwrites the one with the same id, which is then new and unread again. An overwritten
+ * notification keeps its key, unless it has many recipients.
  */
 export async function put(
   db: Db,
@@ -53,7 +54,7 @@ export async function put(
   await recipients.replace(db, apiKey, { organizationId, key: stored.key, timestamp }, to)
 }
 
-/** Adds a hidden notification. The deletion removes it, unless `show` is called before. */
+/** Adds a hidden notification, and a deletion that removes it later, unless `show` is called before. */
 export async function addHidden(
   db: Db,
   apiKey: string,
@@ -75,7 +76,7 @@ export async function addHidden(
   await deletions.add(db, { deletionId, apiKey, scope }, now, { isLeased: true })
 }
 
-/** Adds recipients to a hidden notification; false if it was removed, or is being removed. */
+/** Adds recipients to a hidden notification. Returns false if it was removed, or is being removed. */
 export async function addRecipients(
   db: Db,
   apiKey: string,
@@ -96,7 +97,7 @@ export async function addRecipients(
   return true
 }
 
-/** Shows a hidden notification instead of the one with its id; false if it was removed, or is being removed. */
+/** Shows a hidden notification in place of the one with the same id. Returns false if it was removed, or is being removed. */
 export async function show(
   db: Db,
   apiKey: string,
@@ -122,8 +123,8 @@ const columnsOf = ({ id, documentId, content, timestamp }: Omit<NewNotification,
 })
 
 /**
- * Hides the notifications if they have too many recipients to remove them in one transaction. A noted deletion removes them in
- * steps.
+ * If the notifications have too many recipients for one transaction, hides them, records a deletion that removes them in
+ * steps, and returns true.
  */
 async function hideIfLarge(
   db: Db,
@@ -132,7 +133,7 @@ async function hideIfLarge(
   keys: readonly string[],
   { deletionId, now, onHidden }: DeletionIfLarge,
 ): Promise<boolean> {
-  if (keys.length === 0 || (await areFew(db, apiKey, organizationId, keys))) return false
+  if (keys.length === 0 || (await areSmall(db, apiKey, organizationId, keys))) return false
   const scope = { organizationId, hiddenNotifications: keys }
   const isNotification = hasKeys(apiKey, organizationId, keys)
   await db.updateTable('notifications').set({ public_id: null }).where(isNotification).execute()
@@ -142,7 +143,7 @@ async function hideIfLarge(
 }
 
 /** Whether one transaction can remove these notifications with all their recipients. */
-export async function areFew(
+export async function areSmall(
   db: Db,
   apiKey: string,
   organizationId: string,
@@ -224,7 +225,10 @@ export async function remove(
   return new Set(found.keys())
 }
 
-/** Removes the user from the notifications that fit, and notifications without recipients. Returns their ids. */
+/**
+ * Removes the user from the notifications that fit, and removes those that have no recipient left. Returns the ids of all that
+ * fit.
+ */
 export async function removeForUser(
   db: Db,
   apiKey: string,

@@ -14,7 +14,7 @@ export type NewRecipient = Recipient & {
   named: boolean
 }
 
-/** A user with id and address: notifications from before the user existed are stored under the address. */
+/** A user with id and address. Notifications from before the user existed are stored under the address. */
 export type Addressee = Extract<Recipient, { userId: string }>
 
 /** One statement reads or writes this many rows, in about 5 ms on SQLite. */
@@ -135,7 +135,7 @@ export async function* findByEmail(
 }
 
 /** Whether more than `max` users have one of these lower-case addresses. */
-export async function areShared(
+export async function haveMoreUsersThan(
   db: Db,
   apiKey: string,
   emails: readonly string[],
@@ -162,7 +162,7 @@ export async function findAddressee(db: Db, apiKey: string, userId: string): Pro
   return known ?? { userId, email: null }
 }
 
-/** The recipients that callers named, by the key of the notification. */
+/** The recipients that the caller named, by the key of the notification. */
 export async function findNamed(
   db: Db,
   apiKey: string,
@@ -182,7 +182,7 @@ export async function findNamed(
   return found
 }
 
-/** The next recipients of a notification. There may be more behind `next`. */
+/** The next recipients of a notification. Returns `next` if there may be more behind it. */
 export async function findSome(
   db: Db,
   apiKey: string,
@@ -247,7 +247,10 @@ export async function remove(
   }
 }
 
-/** Removes the user from these notifications, and found that have no recipient left. Returns their ids. */
+/**
+ * Removes the user from these notifications, and removes those that have no recipient left. Returns the public ids of all of
+ * them.
+ */
 export async function removeFrom(
   db: Db,
   apiKey: string,
@@ -256,22 +259,22 @@ export async function removeFrom(
   user: Addressee,
 ): Promise<string[]> {
   const eb = expressionBuilder<Schema, 'notifications'>()
-  const found = eb.and([
+  const isOneOfThese = eb.and([
     eb('api_key', '=', apiKey),
     eb('organization_id', '=', organizationId),
     eb('notification_id', 'in', keys),
   ])
-  // Writes the rows, so that two transactions that remove the last two recipients collide. Otherwise both would see one left.
+  // Updates the rows, so that two transactions that remove the last two recipients collide. Otherwise each would see one left.
   const rows = await db
     .updateTable('notifications')
     .set((eb) => ({ timestamp: eb.ref('timestamp') }))
-    .where(found)
+    .where(isOneOfThese)
     .returning('public_id')
     .execute()
   await remove(db, apiKey, organizationId, keys, namesOf(user))
   await db
     .deleteFrom('notifications')
-    .where(found)
+    .where(isOneOfThese)
     .where((eb) =>
       eb.not(
         eb.exists(
@@ -288,7 +291,7 @@ export async function removeFrom(
   return rows.flatMap((row) => row.public_id ?? [])
 }
 
-/** The names under which a user may be stored as recipient. */
+/** The names under which a user may be stored as a recipient: the id and, if known, the address. */
 export const namesOf = ({ userId, email }: Addressee): readonly Recipient[] =>
   email === null
     ? [{ userId, email }]

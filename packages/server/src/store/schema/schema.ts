@@ -61,7 +61,7 @@ export interface ServiceConfigTable {
 export interface SigningKeyTable {
   key_id: string
   public_jwk: string
-  /** Sealed JWK. */
+  /** The sealed JWK. */
   private_jwk: Uint8Array
   created_at: number
 }
@@ -81,9 +81,9 @@ export interface FolderTable {
   organization_id: string
   folder_id: string
   folder_name: string
-  /** Null at the top. */
+  /** Null for a top-level folder. */
   parent_folder_id: string | null
-  /** Null inherits from the parent folder. */
+  /** Null if inherited from the parent folder. */
   access_type: string | null
   created_at: number
   last_updated: number
@@ -93,9 +93,9 @@ export interface DocumentTable {
   api_key: string
   organization_id: string
   document_id: string
-  /** Null at root. */
+  /** Null if the document is in no folder. */
   folder_id: string | null
-  /** Null inherits from the folder. */
+  /** Null if inherited from the folder. */
   access_type: string | null
   disabled: number
   /** JSON: documentName and the caller's own metadata. */
@@ -170,7 +170,7 @@ export interface PresenceTable {
   user_id: string
   source: 'rest'
   status: 'online' | 'away' | 'offline'
-  /** JSON: the user's name, address and look, as the caller sent them. */
+  /** JSON: the user's name and address as the caller sent them, and the look from the profile. */
   data: string
   last_updated: number
 }
@@ -182,7 +182,7 @@ export interface LiveStateTable {
   live_state_data_id: string
   /** JSON object. */
   data: string
-  /** The number of the document's change that set it. */
+  /** The number of the document's change that set this value. */
   seq: number
   updated_by: string
   last_updated: number
@@ -193,12 +193,13 @@ export interface EditorTable {
   organization_id: string
   document_id: string
   editor_id: string
-  /** The type and the name of the root; null until a client or backend declares them. */
+  /** The type of the root; null until a client or backend declares it. */
   type: 'text' | 'map' | 'array' | 'xml' | null
+  /** The name of the root; null until a client or backend declares it. */
   content_key: string | null
   /** The number of the newest update. It is incremented under this row's lock. */
   seq: number
-  /** The snapshot contains every update up to this one. */
+  /** The number of the newest update in the snapshot; 0 without a snapshot. */
   snapshot_seq: number
   last_updated: number
   last_updated_by: string
@@ -206,7 +207,7 @@ export interface EditorTable {
   created_at: number
 }
 
-/** A separate table, because every update rewrites the editor's row. */
+/** The snapshot of an editor. It has its own table, because every update rewrites the editor's row. */
 export interface EditorSnapshotTable {
   api_key: string
   organization_id: string
@@ -214,6 +215,7 @@ export interface EditorSnapshotTable {
   editor_id: string
   /** The first part of the snapshot. Most snapshots have only one. */
   bytes: Uint8Array
+  /** How many parts there are, including the first. */
   parts: number
   /** Names the other parts; null if there are none. */
   snapshot_id: string | null
@@ -226,12 +228,12 @@ export interface EditorSnapshotPartTable {
   document_id: string
   editor_id: string
   snapshot_id: string
-  /** From 1. */
+  /** Counted from 1. The part before is in `editor_snapshots`. */
   part: number
   bytes: Uint8Array
 }
 
-/** Append-only. */
+/** The log of an editor. Rows are appended, and deleted only by a compaction or with the editor. */
 export interface EditorUpdateTable {
   api_key: string
   organization_id: string
@@ -260,12 +262,17 @@ export interface EditorVersionTable {
   editor_id: string
   version_id: string
   name: string
-  /** The type and the name of the root when the version was saved. */
+  /** The type of the root when the version was saved. */
   type: NonNullable<EditorTable['type']>
+  /** The name of the root when the version was saved. */
   content_key: string
   created_at: number
-  /** The whole state as one Yjs update, or its first part. The columns before it are read without it. */
+  /**
+   * The whole state as one Yjs update, or the first part of a large one. Lists use only columns before this one: to read a
+   * later column, SQLite walks over all of the bytes.
+   */
   bytes: Uint8Array
+  /** How many parts there are, including the first. */
   parts: number
 }
 
@@ -287,17 +294,18 @@ export interface EditorVersionPartTable {
   document_id: string
   editor_id: string
   version_id: string
-  /** From 1. */
+  /** Counted from 1. The part before is in `editor_versions`. */
   part: number
   bytes: Uint8Array
 }
 
-/** A deletion that takes more than one transaction and is not finished. `scope` is JSON: what is deleted. */
+/** A deletion that takes more than one transaction and is not finished. */
 export interface DeletionTable {
   deletion_id: string
   api_key: string
+  /** JSON: what is deleted. */
   scope: string
-  /** From this time on another server may continue it. */
+  /** From this time on another server may continue the deletion. */
   leased_until: number
   created_at: number
 }
@@ -314,7 +322,7 @@ export interface JobTable {
   job_id: string
   api_key: string
   kind: string
-  /** JSON. */
+  /** JSON, depending on the kind. */
   payload: string
   attempts: number
   run_at: number
@@ -324,7 +332,7 @@ export interface JobTable {
 }
 
 export interface IdempotencyKeyTable {
-  /** The API key, workspace or address that the key belongs to. */
+  /** The API key, workspace or address that the idempotency key belongs to. */
   scope: string
   operation: string
   idempotency_key: string
@@ -338,6 +346,7 @@ export interface IdempotencyKeyTable {
 /** Named locks, which transactions hold one after the other (PostgreSQL only). */
 export interface LockTable {
   name: string
+  /** How often the lock was taken. Incrementing it locks the row. */
   taken: number
 }
 

@@ -12,7 +12,7 @@ interface TableDescription {
    * together with that row's key.
    */
   parent: Table | null
-  /** Why no foreign key deletes the rows with their organization or document. The code that deletes these deletes the rows. */
+  /** Why no foreign key deletes the rows with their organization or document. The code that deletes those deletes the rows. */
   noForeignKey?: string
 }
 
@@ -28,7 +28,7 @@ interface OfDocument {
     | 'in steps'
     /** `key` distinguishes the rows of one document. A row that the target already has is not overwritten. */
     | { atOnce: { key: string; rowsPerUpdate: number } }
-    /** The row names the document, but does not belong to it. */
+    /** Why the row stays: it names the document, but does not belong to it. */
     | { stays: string }
 }
 
@@ -80,7 +80,7 @@ export const tables = {
     rowsPerDelete: 50,
     onMove: { atOnce: { key: 'live_state_data_id', rowsPerUpdate: 200 } },
   },
-  // The rows of an editor bring its log along.
+  // Foreign keys move the log of an editor together with its row.
   editors: {
     parent: 'documents',
     rowsPerDelete: 50,
@@ -132,19 +132,19 @@ const hasNoForeignKey = (table: Table): table is TablesWhere<{ noForeignKey: str
 
 export const hasBytes = (table: Table): boolean => 'hasBytes' in tables[table]
 
-/** Deleted with an organization by foreign keys, children before their parents. */
+/** Tables whose rows foreign keys delete with their organization; children before their parents. */
 export const tablesInOrganizations = tablesBelow('organizations') as TableInOrganization[]
 
-/** Deleted with a document by foreign keys, and found by its id; children before their parents. */
+/** Tables with a `document_id` whose rows foreign keys delete with their document; children before their parents. */
 export const tablesInDocuments = tablesBelow('documents').filter(isOfDocument)
 
-/** Deleted with an organization by the code that deletes it. */
+/** Tables whose rows no foreign key deletes: the code that deletes an organization deletes them. */
 export const tablesWithoutForeignKey = names.filter(hasNoForeignKey)
 
-/** Deleted with a document by the code that deletes it. So are its grants, which do not name it by `document_id`. */
+/** As `tablesWithoutForeignKey`, for documents. Their grants, which have no `document_id`, are deleted separately. */
 export const documentTablesWithoutForeignKey = tablesWithoutForeignKey.filter((table) => table !== 'grants')
 
-/** Moved in the transaction that moves the document. */
+/** Tables whose rows move in the transaction that moves their document. */
 export const tablesMovedAtOnce = names.filter(isOfDocument).flatMap((table) => {
   const { onMove } = tables[table]
   return typeof onMove === 'object' && 'atOnce' in onMove ? { table, ...onMove.atOnce } : []

@@ -6,12 +6,12 @@ import { parse } from '../engine/json.ts'
 import type { Member, MemberFilter, MemberPage } from './member.ts'
 import { toUser } from './profiles.ts'
 
-/** Exactly the condition of the index `grants_on_documents`. Otherwise SQLite does not use it. */
+/** Exactly the condition of the index `grants_on_documents`. With another one SQLite would not use the index. */
 const onDocuments = sql`resource_type like 'document'`
 
 /**
- * Each user of any document once, by id, without roles, which differ between documents. Reads in short steps, and one row per
- * user: an organization may have very many grants.
+ * Lists each user of any document once, ordered by id. Without roles, because these differ between documents. Reads in short
+ * steps, and one row per user: an organization may have very many grants.
  */
 export async function listUsersOfDocuments(
   db: Db,
@@ -55,7 +55,7 @@ interface Row {
   is_live: number
 }
 
-/** The next users behind `after` who may have a grant on a document. The last row is null if there are no more. */
+/** A `with` clause for the next users behind `after` who may have a grant on a document. A null row means: no more users. */
 function candidates(
   inOrganization: RawBuilder<boolean>,
   { userIds, groupIds }: MemberFilter,

@@ -18,12 +18,13 @@ export interface Row {
   created_at: number
 }
 
-/** A row, and whether the list shows it. */
-export type Flagged = Row & { fits: number }
+/** A row of which `fits` says whether the list shows it. */
+export type FlaggedRow = Row & { fits: number }
 
-/** Some rows in order, and the cursor behind which there may be more. */
 export interface Step {
-  rows: readonly Flagged[]
+  /** In the order of the list. */
+  rows: readonly FlaggedRow[]
+  /** The cursor behind which there may be more rows. */
   last: Cursor | undefined
 }
 
@@ -52,7 +53,7 @@ export const grantsOf = (
   order,
 })
 
-/** Takes steps until enough rows fit. */
+/** Repeats `step` until enough rows fit, and returns these users with their profiles. */
 export async function collect(
   db: Db,
   apiKey: string,
@@ -71,7 +72,7 @@ export async function collect(
   return withProfiles(db, apiKey, found.slice(0, limit))
 }
 
-/** The users whom the filter allows, if they are few. */
+/** Returns the users whom the filter allows, or undefined if there may be many. */
 export async function findFew(
   db: Db,
   { inOrganization }: Grants,
@@ -87,7 +88,7 @@ export async function findFew(
   return rows.length <= maxFewUsers ? rows.map((row) => row.user_id) : undefined
 }
 
-/** The next grants that match `which`, and whether each is live and of a user whom the filter allows. */
+/** Reads the next grants that match `which`. A row fits if it has not expired and the filter allows its user. */
 export async function walk(
   db: Db,
   { inOrganization, isLive, order }: Grants,
@@ -100,19 +101,19 @@ export async function walk(
         select 1 from user_group_members as members
         where ${inOrganization} and group_id in (${sql.join(groupIds)}) and members.user_id = grants.user_id)`
     : sql`1 = 1`
-  const { rows } = await sql<Flagged>`
+  const { rows } = await sql<FlaggedRow>`
     select ${columns}, ${flag(sql`${isLive} and ${isMember}`)} as fits from grants
     where ${inOrganization} and ${which} and ${isBehind(order, after)}
-    order by ${listed(order)} limit ${sql.lit(limit)}`.execute(db)
+    order by ${columnList(order)} limit ${sql.lit(limit)}`.execute(db)
   const last = rows.length === limit ? rows.at(-1) : undefined
   return { rows, last: last && cursorOf(order, last) }
 }
 
 export const columns = sql.raw('user_id, resource_id, access_role, created_at')
 export const flag = (condition: RawBuilder<unknown>) => sql`case when ${condition} then 1 else 0 end`
-export const listed = (order: Grants['order']) => sql.raw(order.join(', '))
+export const columnList = (order: Grants['order']) => sql.raw(order.join(', '))
 export const isBehind = (order: Grants['order'], after: Cursor | undefined) =>
-  after ? sql<boolean>`(${listed(order)}) > (${sql.join(after)})` : sql<boolean>`1 = 1`
+  after ? sql<boolean>`(${columnList(order)}) > (${sql.join(after)})` : sql<boolean>`1 = 1`
 export const cursorOf = (order: Grants['order'], row: Row): Cursor =>
   order.map((column) => row[column] as string | number)
 

@@ -5,7 +5,7 @@ import {
   columns,
   findFew,
   flag,
-  type Flagged,
+  type FlaggedRow,
   type Grants,
   grantsOf,
   isBehind,
@@ -17,12 +17,12 @@ import type { Level } from '../access/grants.ts'
 import type { Member, MemberPage } from './member.ts'
 
 /** The users of a level, by the time of their grant, then id. Reads in short steps: a level may have very many users. */
-export async function listAtLevel(db: Db, apiKey: string, level: Level, read: MemberPage): Promise<Member[]> {
-  const { filter, now } = read
+export async function listAtLevel(db: Db, apiKey: string, level: Level, page: MemberPage): Promise<Member[]> {
+  const { filter, now } = page
   const grants = grantsOf(apiKey, level.organizationId, now, ['created_at', 'user_id'])
   const few = await findFew(db, grants, filter)
   const atThisLevel = sql<boolean>`resource_type = ${level.type} and resource_id = ${level.id}`
-  return collect(db, apiKey, read, (window) =>
+  return collect(db, apiKey, page, (window) =>
     few ? amongUsers(db, grants, atThisLevel, few, window) : walk(db, grants, atThisLevel, filter, window),
   )
 }
@@ -36,7 +36,7 @@ async function amongUsers(
 ): Promise<Step> {
   if (userIds.length === 0) return { rows: [], last: undefined }
   // `+ created_at` has no index, so SQLite finds the users by their ids and sorts them, instead of scanning all grants.
-  const { rows } = await sql<Flagged>`
+  const { rows } = await sql<FlaggedRow>`
     select ${columns}, ${flag(sql`${isLive} and ${isBehind(order, after)}`)} as fits from grants
     where ${inOrganization} and ${atThisLevel} and user_id in (${sql.join(userIds)})
     order by + created_at, user_id`.execute(db)

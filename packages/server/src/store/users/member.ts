@@ -9,10 +9,10 @@ export interface Member {
   createdAt: number
 }
 
-/** Which users a list shows. Every condition must hold. */
+/** Which users a list shows. All given conditions must hold. */
 export interface MemberFilter {
   userIds?: readonly string[]
-  /** Members of any of these groups. */
+  /** The user is a member of any of these groups. */
   groupIds?: readonly string[]
 }
 

@@ -35,7 +35,7 @@ const selectAt = prepared(
       .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', at.seconds)])),
 )
 
-/** Merges the fields into the profiles of the users who are at the level. Returns their ids. */
+/** Merges the sent fields into the profiles of those users who are at the level. Returns their ids. */
 export async function update(
   db: Db,
   apiKey: string,
@@ -62,7 +62,10 @@ export async function update(
   return new Set(rows.map((row) => row.user_id))
 }
 
-/** Removes users from the level. Returns the ids of those who were there. Leaving an organization leaves all of it (spec 12.4). */
+/**
+ * Removes users from the level. A user who leaves an organization leaves everything inside it (spec 12.4). Returns the ids of
+ * the users who were at the level.
+ */
 export async function remove(
   db: Db,
   apiKey: string,

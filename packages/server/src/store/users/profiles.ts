@@ -22,7 +22,7 @@ const reserved = new Set([
 ])
 
 /** Merges the sent fields into the profile; `null` removes a field. */
-export function merged(profile: Profile, sent: Profile): Profile {
+export function mergeProfile(profile: Profile, sent: Profile): Profile {
   const fields = Object.entries(sent).filter(([field]) => !reserved.has(field))
   return mergeKeys(profile, Object.fromEntries(fields))
 }

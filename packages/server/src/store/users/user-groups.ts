@@ -72,7 +72,7 @@ export async function addUsers(
     .execute()
 }
 
-/** Removes these members, or all. Returns the ids of those who were members. */
+/** Removes these users, or all, from the group. Returns the ids of those who were members. */
 export async function removeUsers(
   db: Db,
   apiKey: string,

@@ -5,41 +5,43 @@ import {
   columns,
   findFew,
   flag,
-  type Flagged,
+  type FlaggedRow,
   type Grants,
   grantsOf,
   isBehind,
-  listed,
+  columnList,
   cursorOf,
   type Step,
   walk,
   type Window,
 } from './grant-walk.ts'
-import type { Level } from '../access/grants.ts'
+import { grantsByUser, type Level } from '../access/grants.ts'
 import type { Member, MemberPage } from './member.ts'
-import { grantsByUser } from '../engine/some-rows.ts'
 
 /**
- * The users of every document, document by document, by the time of their grant, then id. Reads in short steps: a user, a
- * group and an organization may have very many grants.
+ * The users of every document, ordered by document, then by the time of their grant, then by user id. Reads in short steps: a
+ * user, a group and an organization may have very many grants.
  */
 export async function listUsersByDocument(
   db: Db,
   apiKey: string,
   { organizationId }: Level,
-  read: MemberPage,
+  page: MemberPage,
 ): Promise<Member[]> {
-  const { filter, now } = read
+  const { filter, now } = page
   const grants = grantsOf(apiKey, organizationId, now, ['resource_id', 'created_at', 'user_id'])
   const few = await findFew(db, grants, filter)
-  return collect(db, apiKey, read, (window) =>
+  return collect(db, apiKey, page, (window) =>
     few
       ? amongUsers(db, grants, few, window)
       : walk(db, grants, sql`resource_type = 'document'`, filter, window),
   )
 }
 
-/** Walks through the grants of each user in the order of the documents, as far as it got with all of them. */
+/**
+ * Reads the next grants of each user, in the order of the documents. Returns the rows up to the first document behind which a
+ * user may have unread grants.
+ */
 async function amongUsers(
   db: Db,
   { inOrganization, isLive, order }: Grants,
@@ -55,15 +57,15 @@ async function amongUsers(
       select ${columns}, expires_at from ${grantsByUser(db)}
       where ${inOrganization} and user_id = ${userId} and resource_type = 'document' and ${fromDocument}
       order by resource_id limit ${sql.lit(grantsPerUser)}) as theirs`
-  const { rows } = await sql<Flagged>`
+  const { rows } = await sql<FlaggedRow>`
     select ${columns}, ${flag(sql`${isLive} and ${isBehind(order, after)}`)} as fits
     from (${sql.join(userIds.map(ofUser), sql` union all `)}) as found
-    order by ${listed(order)}`.execute(db)
-  const read = new Map<string, number>()
+    order by ${columnList(order)}`.execute(db)
+  const grantsRead = new Map<string, number>()
   for (const [index, row] of rows.entries()) {
-    const count = (read.get(row.user_id) ?? 0) + 1
-    read.set(row.user_id, count)
-    // This user may have more grants, which belong before the rows that follow.
+    const count = (grantsRead.get(row.user_id) ?? 0) + 1
+    grantsRead.set(row.user_id, count)
+    // This user may have unread grants that belong before the following rows.
     if (count === grantsPerUser) return { rows: rows.slice(0, index + 1), last: cursorOf(order, row) }
   }
   return { rows, last: undefined }

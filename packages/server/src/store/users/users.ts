@@ -4,20 +4,20 @@ import type { Db } from '../engine/db.ts'
 import { inLockOrder } from '../engine/lock-order.ts'
 import { parse, stringifyData } from '../engine/json.ts'
 import { prepared } from '../engine/prepared.ts'
-import { type Look, lookOf, merged, type Profile, toUser } from './profiles.ts'
+import { type Look, lookOf, mergeProfile, type Profile, toUser } from './profiles.ts'
 import { notRemoved } from '../access/removed-grants.ts'
 import type { UserTable } from '../schema/schema.ts'
 
 /** One statement writes this many profiles: up to 1 MiB. */
 const maxProfilesPerStatement = 64
 
-/** The users with these ids who have a profile. */
+/** Those of these users who have a profile. */
 export async function findMany(
   db: Db,
   apiKey: string,
   userIds: readonly string[],
 ): Promise<Map<string, User>> {
-  const profiles = await stored(db, apiKey, userIds)
+  const profiles = await readProfiles(db, apiKey, userIds)
   return new Map([...profiles].map(([userId, profile]) => [userId, toUser(userId, parse(profile))]))
 }
 
@@ -45,7 +45,7 @@ export async function findLooks(
   apiKey: string,
   userIds: readonly string[],
 ): Promise<Map<string, Look>> {
-  const profiles = await stored(db, apiKey, userIds)
+  const profiles = await readProfiles(db, apiKey, userIds)
   const looks = await mapYielding(userIds, (userId) => lookOf(userId, parse(profiles.get(userId) ?? '{}')))
   return new Map(userIds.map((userId, index) => [userId, looks[index] as Look]))
 }
@@ -62,24 +62,24 @@ export async function ensure(
     .insertInto('users')
     .values(
       inLockOrder(profiles, (profile) => profile.userId).map((profile) =>
-        newRow(apiKey, profile.userId, merged({}, profile), now),
+        newRow(apiKey, profile.userId, mergeProfile({}, profile), now),
       ),
     )
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }
 
-/** Merges the fields into the profiles, and creates missing ones. */
+/** Merges the sent fields into the profiles, and creates missing profiles. */
 export async function put(
   db: Db,
   apiKey: string,
   sent: ReadonlyMap<string, Profile>,
   now: number,
 ): Promise<void> {
-  await save(db, apiKey, await stored(db, apiKey, [...sent.keys()]), sent, now)
+  await save(db, apiKey, await readProfiles(db, apiKey, [...sent.keys()]), sent, now)
 }
 
-/** Stores the fields of a user token: few and short, so they always fit. */
+/** Merges the fields of a user token into the profile. They are few and short, so they always fit. */
 export async function putSignedIn(
   db: Db,
   apiKey: string,
@@ -87,12 +87,12 @@ export async function putSignedIn(
   fields: Profile,
   now: number,
 ): Promise<void> {
-  const before = (await stored(db, apiKey, [userId])).get(userId)
-  const profile = merged(before === undefined ? {} : parse(before), fields)
+  const before = (await readProfiles(db, apiKey, [userId])).get(userId)
+  const profile = mergeProfile(before === undefined ? {} : parse(before), fields)
   await upsertOne(db, toRow(apiKey, userId, profile, JSON.stringify(profile), now))
 }
 
-/** As `put`, for profiles that the caller has read as JSON. Writes only changed profiles. */
+/** As `put`, with the stored profiles that the caller has read, as JSON. Writes only profiles that change. */
 export async function save(
   db: Db,
   apiKey: string,
@@ -104,7 +104,7 @@ export async function save(
   for (const [userId, fields] of sent) {
     await yieldIfLate()
     const before = profiles.get(userId)
-    const profile = merged(before === undefined ? {} : parse(before), fields)
+    const profile = mergeProfile(before === undefined ? {} : parse(before), fields)
     const row = toRow(apiKey, userId, profile, profileText(userId, profile), now)
     if (row.profile !== before) rows.push(row)
   }
@@ -170,8 +170,12 @@ const upsert = (db: Db, rows: readonly Row[]) =>
 
 const upsertOne = prepared((db, row: Row) => upsert(db, [row]))
 
-/** Profiles as JSON, by user. */
-async function stored(db: Db, apiKey: string, userIds: readonly string[]): Promise<Map<string, string>> {
+/** The profiles as JSON, by user id. */
+async function readProfiles(
+  db: Db,
+  apiKey: string,
+  userIds: readonly string[],
+): Promise<Map<string, string>> {
   if (userIds.length === 0) return new Map()
   const rows = await db
     .selectFrom('users')

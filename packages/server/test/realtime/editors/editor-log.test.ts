@@ -33,8 +33,10 @@ describe.each(stores)('the editor log on %s', (store) => {
     return appended.map((one) => one?.seq)
   }
   const load = (apiKey: string, at = editorRef) => editorLog.load(read(), apiKey, at)
-  const compactIf = (apiKey: string, change: Parameters<typeof editorLog.compactIf>[3]) =>
-    server.database.write((db) => editorLog.compactIf(db, apiKey, editorRef, change))
+  const compactInTransaction = (
+    apiKey: string,
+    change: Parameters<typeof editorLog.compactInTransaction>[3],
+  ) => server.database.write((db) => editorLog.compactInTransaction(db, apiKey, editorRef, change))
   const loaded = (updates: readonly editorLog.Update[]) => updates.map(({ seq, bytes }) => [seq, ...bytes])
 
   test('[R7] an append creates the editor, increments its number and stores writer, session and owners', async () => {
@@ -120,11 +122,11 @@ describe.each(stores)('the editor log on %s', (store) => {
       undefined,
     ])
     const snapshot = { snapshotSeq: 0, seq: 1, snapshot: bytes(9) }
-    expect(await compactIf(apiKey, { ...snapshot, createdAt })).toBe(false)
+    expect(await compactInTransaction(apiKey, { ...snapshot, createdAt })).toBe(false)
     const recreated = (await load(apiKey))!
     expect(recreated).toMatchObject({ seq: 2, snapshotSeq: 0, createdAt: 2000, owners: new Map() })
     expect(await append([entry(apiKey, { createdAt: 2000 })])).toEqual([3])
-    expect(await compactIf(apiKey, { ...snapshot, createdAt: 2000 })).toBe(true)
+    expect(await compactInTransaction(apiKey, { ...snapshot, createdAt: 2000 })).toBe(true)
   })
 
   test('[R7] one call appends to a thousand editors, including large updates', async () => {
@@ -174,7 +176,7 @@ describe.each(stores)('the editor log on %s', (store) => {
         ...editorRefs.map((editorRef) => entry(apiKey, { editor: editorRef })),
         entry(apiKey, { createdAt: 7, create: null }),
       ]
-      return server.database.write((db) => editorLog.appendUnlocked(db, entries, 2000))
+      return server.database.write((db) => editorLog.appendSkippingLocked(db, entries, 2000))
     }
     if (store === 'postgres') {
       let locked: () => void = () => {}
@@ -213,7 +215,7 @@ describe.each(stores)('the editor log on %s', (store) => {
     expect(await fits(1)).toBe(true)
     expect(await fits(3)).toBe(true)
     expect(await fits(3, 999)).toBe(false)
-    expect(await compactIf(apiKey, { snapshotSeq: 0, seq: 2, snapshot: bytes(9) })).toBe(true)
+    expect(await compactInTransaction(apiKey, { snapshotSeq: 0, seq: 2, snapshot: bytes(9) })).toBe(true)
     expect(await fits(1)).toBe(false)
     expect(await fits(2)).toBe(true)
   })
@@ -233,7 +235,7 @@ describe.each(stores)('the editor log on %s', (store) => {
     expect(await readAfter(3, 1000)).toEqual([[4, 4]])
     expect(await readAfter(3, 999)).toBeUndefined()
 
-    expect(await compactIf(apiKey, { snapshotSeq: 0, seq: 3, snapshot: bytes(9) })).toBe(true)
+    expect(await compactInTransaction(apiKey, { snapshotSeq: 0, seq: 3, snapshot: bytes(9) })).toBe(true)
     expect(await readAfter(2)).toBe('compacted')
     expect(await readAfter(3)).toEqual([[4, 4]])
     expect(await readAfter(4)).toEqual([])
@@ -242,18 +244,18 @@ describe.each(stores)('the editor log on %s', (store) => {
   test('[R7.1] a snapshot replaces its updates if the snapshot that it is based on is still stored', async () => {
     const { apiKey } = await tenant()
     await append([1, 2, 3].map((byte) => entry(apiKey, { update: bytes(byte) })))
-    expect(await compactIf(apiKey, { snapshotSeq: 1, seq: 2, snapshot: bytes(9) })).toBe(false)
-    expect(await compactIf(apiKey, { snapshotSeq: 0, seq: 4, snapshot: bytes(9) })).toBe(false)
+    expect(await compactInTransaction(apiKey, { snapshotSeq: 1, seq: 2, snapshot: bytes(9) })).toBe(false)
+    expect(await compactInTransaction(apiKey, { snapshotSeq: 0, seq: 4, snapshot: bytes(9) })).toBe(false)
     expect(await load(apiKey)).toMatchObject({ snapshotSeq: 0, snapshot: null, complete: true })
 
-    expect(await compactIf(apiKey, { snapshotSeq: 0, seq: 2, snapshot: bytes(8, 8) })).toBe(true)
+    expect(await compactInTransaction(apiKey, { snapshotSeq: 0, seq: 2, snapshot: bytes(8, 8) })).toBe(true)
     const log = (await load(apiKey))!
     expect(log).toMatchObject({ seq: 3, snapshotSeq: 2, complete: true })
     expect([...log.snapshot!]).toEqual([8, 8])
     expect(loaded(log.updates)).toEqual([[3, 3]])
 
-    expect(await compactIf(apiKey, { snapshotSeq: 0, seq: 3, snapshot: bytes(7) })).toBe(false)
-    expect(await compactIf(apiKey, { snapshotSeq: 2, seq: 3, snapshot: bytes(7) })).toBe(true)
+    expect(await compactInTransaction(apiKey, { snapshotSeq: 0, seq: 3, snapshot: bytes(7) })).toBe(false)
+    expect(await compactInTransaction(apiKey, { snapshotSeq: 2, seq: 3, snapshot: bytes(7) })).toBe(true)
     expect(await load(apiKey)).toMatchObject({ seq: 3, snapshotSeq: 3, updates: [], complete: true })
     expect(await append([entry(apiKey)])).toEqual([4])
     expect((await load(apiKey))!.complete).toBe(true)
@@ -262,7 +264,7 @@ describe.each(stores)('the editor log on %s', (store) => {
   test('[R7] snapshot, updates and owners are moved and deleted with their document', async () => {
     const { apiKey, client } = await tenant()
     await append([1, 2].map((byte) => entry(apiKey, { update: bytes(byte), owners: [[byte, 'u1']] })))
-    await compactIf(apiKey, { snapshotSeq: 0, seq: 1, snapshot: bytes(9) })
+    await compactInTransaction(apiKey, { snapshotSeq: 0, seq: 1, snapshot: bytes(9) })
     const before = await load(apiKey)
     expect(before).toMatchObject({ snapshotSeq: 1, seq: 2, complete: true })
     await client.documents.migrate({ ...document, newDocumentId: 'd2' })

@@ -1,12 +1,12 @@
 import * as encoding from 'lib0/encoding'
 import * as Y from 'yjs'
-import { knownDoc } from '../../../src/crdt/updates/known-doc.ts'
 import {
   validateUpdate,
   type Accepted,
   type Options,
   type Verdict,
 } from '../../../src/crdt/updates/validate-update.ts'
+import { knownDoc } from './known-doc.ts'
 
 type Encoder = encoding.Encoder
 type Id = readonly [client: number, clock: number]

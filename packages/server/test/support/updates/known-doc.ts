@@ -1,10 +1,10 @@
 import * as Y from 'yjs'
-import type { Options } from './validate-update.ts'
+import type { Options } from '../../../src/crdt/updates/validate-update.ts'
 
 /** The answers of a Yjs document to the questions of the update validation. */
-export function knownDoc(doc: Y.Doc): Required<Pick<Options, 'editorRefOf' | 'isDeleted'>> {
+export function knownDoc(doc: Y.Doc): Required<Pick<Options, 'placeOf' | 'isDeleted'>> {
   return {
-    editorRefOf(client, clock) {
+    placeOf(client, clock) {
       const structs = doc.store.clients.get(client)
       const item = structs?.[Y.findIndexSS(structs, clock)]
       if (!(item instanceof Y.Item)) return undefined

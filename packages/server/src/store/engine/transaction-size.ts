@@ -2,16 +2,16 @@ import { type RawBuilder, sql } from 'kysely'
 import { hasBytes, type Table } from '../schema/tables.ts'
 import type { Db } from './db.ts'
 
-/** What one transaction may remove: about 10 ms of SQLite. */
+/** One transaction may remove this many rows and bytes, in about 10 ms on SQLite. */
 const maxRemoved = { rows: 500, bytes: 2 * 1024 * 1024 }
 
-/** A query that counts rows and their bytes, up to the first row too many. */
+/** A query that counts rows and their bytes. It stops after the first row above the limit. */
 export type Size = RawBuilder<{ rows: number; bytes: number }>
 
-/** One more than fit, so that a count above the limit is recognized however many rows there are. */
+/** Where a count stops: one row above the limit is enough to see that there are too many. */
 export const countedRows = sql.lit(maxRemoved.rows + 1)
 
-/** The rows of a table that match. `from` names the table with an index to use. */
+/** The size of the rows that match `which`. `from` is the table, with an index hint if SQLite needs one. */
 export function sizeOf(
   table: Table,
   which: RawBuilder<unknown>,
