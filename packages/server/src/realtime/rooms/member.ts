@@ -1,7 +1,6 @@
 import type { CloseReason, ServerMessage } from '@plenum/protocol/realtime'
 import type { AwarenessOwner } from './awareness/awareness.ts'
 import type { Sender } from '../authorization/commits.ts'
-import type { Fault } from '../../crdt/updates/fault.ts'
 
 /** A change of the versions of an editor, without the channel under which each client receives it. */
 export type VersionEvent = ServerMessage extends infer Message
