@@ -11,7 +11,7 @@ import { freePort } from '../../support/processes/process.ts'
 describe.each(stores)('providers and sockets of Hocuspocus clients on %s', (store) => {
   const server = useServer(store)
 
-  test('[R6] a provider can be detached and attached again, also immediately', async () => {
+  test('[R6] a provider that is detached and attached again, also immediately, gets and sends the missed changes', async () => {
     const tenant = await given.tenant(server)
     const ada = hocuspocusClient(server, await tokenFor(tenant))
     const bob = hocuspocusClient(server, await tokenFor(tenant, 'bob'))
@@ -38,7 +38,7 @@ describe.each(stores)('providers and sockets of Hocuspocus clients on %s', (stor
     await converged(ada.doc, bob.doc)
   })
 
-  test('[R6] a provider that is replaced before it is authenticated does not block its replacement', async () => {
+  test('[R6] a provider that replaces another one on the same socket before that is authenticated syncs, and gets its text', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const socket = hocuspocusSocket(server)
@@ -102,7 +102,7 @@ describe.each(stores)('providers and sockets of Hocuspocus clients on %s', (stor
     expect(socket.status).toBe('connected')
   })
 
-  test('[R6] two providers of one editor share a socket by their session ids', async () => {
+  test('[R6] two providers of one editor on one socket, with session ids, see the text and cursors of each other', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const socket = hocuspocusSocket(server)
