@@ -75,16 +75,23 @@ describe.each(stores)('providers and sockets of Hocuspocus clients on %s', (stor
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const socket = hocuspocusSocket(server)
-    const reasons: string[] = []
     await given.restrictedDocument(tenant, 'locked')
+    const names = Array.from({ length: 60 }, (_, index) => `org_1/doc_${index % 7}/editor ${index}`)
+    const open = (name: string) => hocuspocusClient(server, token, { socket, name })
+    // The server closes a socket on which a provider was denied and none is accepted (R48.4), and then the denied one would
+    // reconnect and be denied again. So one provider is accepted before.
+    const first = open(names[0] as string)
+    await synced(first)
+    const reasons: string[] = []
     const denied = hocuspocusClient(server, token, {
       socket,
       name: 'org_1/locked/note',
       onAuthenticationFailed: ({ reason }) => reasons.push(reason),
     })
-    const names = Array.from({ length: 60 }, (_, index) => `org_1/doc_${index % 7}/editor ${index}`)
-    const clients = names.map((name) => hocuspocusClient(server, token, { socket, name }))
-    await synced(...clients)
+    const clients = [first, ...names.slice(1).map(open)]
+    await expect
+      .poll(() => clients.every(({ provider }) => provider.isSynced), { timeout: 60_000 })
+      .toBe(true)
     await eventually(() => reasons).toEqual(['The user may not open this document.'])
     for (const [index, { text }] of clients.entries()) text.insert(0, `text ${index}`)
     denied.text.insert(0, 'nothing')

@@ -47,12 +47,12 @@ describe.each(stores)('refused y-websocket clients on %s', (store) => {
       refusals.map(async ({ token: one, name, code }) => {
         const first = await open(server, one, name).closed
         expect(first.code).toBe(code)
+        // Before the server's delay begins: a busy machine may report `open` to the client much later.
+        const startedAt = performance.now()
         const again = open(server, one, name)
-        await again.connected()
-        const openedAt = performance.now()
         expect(await again.closed).toEqual(first)
         // The timers of client and server may differ by some milliseconds.
-        expect(performance.now() - openedAt).toBeGreaterThan(900)
+        expect(performance.now() - startedAt).toBeGreaterThan(900)
       }),
     )
   })
@@ -60,16 +60,16 @@ describe.each(stores)('refused y-websocket clients on %s', (store) => {
   test('[R46.1] a client that sends the same oversize message again is closed after a second', async () => {
     const token = await tokenFor(await given.tenant(server))
     const send = async () => {
+      const startedAt = performance.now()
       const socket = open(server, token)
       await socket.receivedCount(1)
-      const openedAt = performance.now()
       socket.send(Buffer.alloc(3 * 1024 * 1024))
-      return { ...(await socket.closed), tookMs: performance.now() - openedAt }
+      return { ...(await socket.closed), tookMs: performance.now() - startedAt }
     }
-    const refusal = { code: 4422, reason: 'A message has at most 1 MiB and 64 KiB.' }
-    expect(await send()).toMatchObject(refusal)
+    const close = { code: 4422, reason: 'A message has at most 1 MiB and 64 KiB.' }
+    expect(await send()).toMatchObject(close)
     const second = await send()
-    expect(second).toMatchObject(refusal)
+    expect(second).toMatchObject(close)
     expect(second.tookMs).toBeGreaterThan(500)
   })
 

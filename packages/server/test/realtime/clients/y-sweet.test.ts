@@ -188,17 +188,18 @@ describe.each(stores)('Y-Sweet clients on %s', (store) => {
       const { url, docId, token = '' } = await manager.getClientToken(editorName, { userId: `user ${index}` })
       const send = async () => {
         const { pathname } = new URL(url)
-        const socket = await RawSocket.connect(server, `${pathname}/${docId}?token=${token}`)
-        const openedAt = performance.now()
+        // Before the server's delay begins: a busy machine may report `open` to the client much later.
+        const startedAt = performance.now()
+        const socket = new RawSocket(server, `${pathname}/${docId}?token=${token}`)
         // The first message of the server shows that it has authorized the client and reads its messages.
         await socket.receivedCount(1)
         socket.send(message)
         const { code, reason } = await socket.closed
-        return { code, hasReason: reason !== '', openMs: performance.now() - openedAt }
+        return { code, hasReason: reason !== '', tookMs: performance.now() - startedAt }
       }
       const { code, hasReason } = await send()
       const again = await send()
-      return { code, hasReason, isSame: again.code === code, isLater: again.openMs > 950 }
+      return { code, hasReason, isSame: again.code === code, isLater: again.tookMs > 950 }
     })
     expect(await Promise.all(outcomes)).toEqual(
       [4400, 4422, 4400, 4422].map((code) => ({ code, hasReason: true, isSame: true, isLater: true })),
