@@ -32,7 +32,7 @@ describe.each(stores)('housekeeping on %s', (store) => {
       .execute()
     return rows.map((row) => row.user_id)
   }
-  const keptAnswers = async ({ apiKey }: given.Tenant) =>
+  const storedAnswers = async ({ apiKey }: given.Tenant) =>
     (
       await server.database.read
         .selectFrom('idempotency_keys')
@@ -84,7 +84,7 @@ describe.each(stores)('housekeeping on %s', (store) => {
     expect(found.map((migration) => migration?.status)).toEqual([undefined, 'completed', 'pending'])
   })
 
-  test('[25.3.2] housekeeping removes ended grants when no older token can still be valid, for every tenant', async () => {
+  test('[25.3.2] housekeeping removes ended grants of every tenant when all tokens issued before their end have expired', async () => {
     const [one, other] = [await given.tenant(server), await given.tenant(server)]
     const resource = (id: string, more = {}) => ({ type: 'organization' as const, id, ...more })
     const seconds = Math.floor(Date.now() / 1000)
@@ -119,19 +119,22 @@ describe.each(stores)('housekeeping on %s', (store) => {
     expect(await kept(other)).toEqual(['ever', 'late'])
   })
 
-  test('[I1.2] housekeeping removes kept answers to idempotency keys after 24 hours', async () => {
+  test('[I1.2] housekeeping removes the stored answer of a request with an idempotency key after 24 hours', async () => {
     const tenant = await given.tenant(server)
     const options = { idempotencyKey: randomUUID() }
     await tenant.client.presence.add({ ...documentRef, users: [{ userId: 'u1' }] }, options)
     await housekeeping(day - 60_000).run()
-    expect(await keptAnswers(tenant)).toBe(1)
+    expect(await storedAnswers(tenant)).toBe(1)
     await housekeeping(day).run()
-    expect(await keptAnswers(tenant)).toBe(0)
+    expect(await storedAnswers(tenant)).toBe(0)
   })
 
-  test('[15] housekeeping logs a warning for each kind when the database fails', async () => {
-    const away: Database = { ...server.database, write: () => Promise.reject(new Error('away')) }
-    const keeper = housekeeping(0, away)
+  test('[15] housekeeping logs a warning for each of its four kinds of data when the database fails', async () => {
+    const unavailable: Database = {
+      ...server.database,
+      write: () => Promise.reject(new Error('unavailable')),
+    }
+    const keeper = housekeeping(0, unavailable)
     await keeper.run()
     expect(keeper.logged.map((line) => JSON.parse(line) as { level: number; job: string })).toMatchObject(
       ['idempotencyKeys', 'presence', 'documentMigrations', 'endedGrants'].map((what) => ({

@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { WebSocket } from 'ws'
 import { operations } from '@plenum/protocol'
 import { version } from '../../src/start/version.ts'
 import * as given from '../support/given.ts'
 import { startServer, stores, useServer } from '../support/harness.ts'
 import { synced } from '../support/clients/convergence.ts'
 import { hocuspocusClient, saved } from '../support/clients/hocuspocus-client.ts'
-import { closed, socketUrl } from '../support/clients/raw-socket.ts'
+import { RawSocket } from '../support/clients/raw-socket.ts'
 import { yjsClient } from '../support/clients/yjs-client.ts'
 import { tokenFor } from '../support/user-tokens.ts'
 import { metric, metricsOf } from '../support/metrics-page.ts'
@@ -91,8 +90,8 @@ describe.each(stores)('/metrics on %s', (store) => {
     await value('plenum_websocket_connections', { dialect: 'yjs' }).toBe(0)
     await value('plenum_websocket_closes_total', { dialect: 'yjs' }).toBe(1)
 
-    const stranger = new WebSocket(socketUrl(server, '/yjs/o/d/e?token=wrong'))
-    expect(await closed(stranger)).toMatchObject({ code: 4401 })
+    const refused = new RawSocket(server, '/yjs/o/d/e?token=wrong')
+    expect(await refused.closed).toMatchObject({ code: 4401 })
     await value('plenum_websocket_closes_total', { dialect: 'yjs', code: '4401' }).toBe(1)
     const client = await RealtimeSocket.connect(server, token)
     client.socket.close(1000)
@@ -175,7 +174,7 @@ describe.each(stores)('/metrics on %s', (store) => {
     await own.stop()
   })
 
-  test('[M1.2] /metrics omits a size that the database does not return, and does not wait for it', async () => {
+  test('[M1.2] /metrics omits the size of the database if the database does not answer or fails', async () => {
     const silent = await startServer(store)
     silent.database.size = () => new Promise(() => {})
     expect(await metric(silent, 'plenum_database_size_bytes')).toBe(undefined)
@@ -183,7 +182,7 @@ describe.each(stores)('/metrics on %s', (store) => {
     await silent.stop()
 
     const failing = await startServer(store)
-    failing.database.size = () => Promise.reject(new Error('away'))
+    failing.database.size = () => Promise.reject(new Error('unavailable'))
     const warnings = () =>
       failing.logged.filter((line) => line.includes('cannot read the size of the database'))
     expect(await metric(failing, 'plenum_build_info')).toBe(1)

@@ -79,7 +79,7 @@ test('[T1] a durable PostgreSQL keeps committed rows when all its processes are 
   expect(await query(url, 'show fsync')).toEqual([{ fsync: 'on' }])
 })
 
-test('[T1] a given folder is kept, and the next server uses the same cluster', async () => {
+test('[T1] a PostgreSQL keeps the folder it was given when it stops, and the next PostgreSQL on that folder has the same data', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'plenum-given-'))
   onTestFinished(() => rmSync(dataDir, { recursive: true }))
   const first = await start({ dataDir })
@@ -112,7 +112,7 @@ test('[T1] postgresForTests fails with a message that names a TEST_POSTGRES_URL 
 })
 
 test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
-  '[T1] a program that is ended with %s leaves behind neither its PostgreSQL nor its folder',
+  '[T1] the PostgreSQL that services.ts started as a program stops, and its folder is removed, when the program is ended with %s',
   async (signal) => {
     const args = ['--import', 'tsx', 'packages/server/test/support/services.ts']
     const program = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })

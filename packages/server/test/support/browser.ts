@@ -9,7 +9,7 @@ function find(): string | undefined {
   return folders.flatMap((folder) => names.map((name) => join(folder, name))).find((path) => existsSync(path))
 }
 
-/** The path of a Chromium for tests: from PATH, or newly installed if possible; otherwise undefined. */
+/** Returns the path of a Chromium from PATH. Installs one on Debian as root; otherwise returns undefined. */
 export function chromiumForTests(): string | undefined {
   const found = find()
   if (found || process.getuid?.() !== 0 || !existsSync('/etc/debian_version')) return found

@@ -3,7 +3,7 @@ import { type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
 import { setImmediate as nextIteration, setTimeout as pause } from 'node:timers/promises'
 import { isLoopLate, maxIterationMs, usualIterationMs } from '../../src/platform/turns/loop-time.ts'
 
-/** The time this thread has worked, in milliseconds. On Linux it does not include work of other processes. */
+/** Returns how many milliseconds this thread has worked. On Linux it does not include work of other processes. */
 function workedMs(): number {
   if (process.platform !== 'linux') return performance.now()
   return Number(readFileSync('/proc/self/schedstat', 'latin1').split(' ', 1)[0]) / 1e6
@@ -16,7 +16,7 @@ interface Sample {
 }
 
 /**
- * The longest time, in milliseconds, for which the event loop of this process was blocked during the run. Garbage
+ * Returns the longest time, in milliseconds, for which the event loop of this process was blocked during the run. Garbage
  * collections are excluded: most of the objects they visit belong to other tests in this process. `npm run attack`
  * includes them.
  */
@@ -59,7 +59,7 @@ export async function freeIteration(): Promise<void> {
   while (isLoopLate() || maxIterationMs() < usualIterationMs)
 }
 
-/** The shortest blocked time of several attempts: code that runs for the first time is slow. */
+/** Returns the shortest result of up to three attempts: code that runs for the first time is slow. */
 export async function shortestLoopBlock(
   run: () => Promise<unknown>,
   before: () => Promise<unknown> = async () => {},
@@ -77,7 +77,7 @@ const referenceJson = JSON.stringify(
   Array.from({ length: 2000 }, (_, i) => ({ id: `d${i}`, name: 'x'.repeat(20), i })),
 )
 
-/** How many times slower than idle the machine is now: from 1 to 3. */
+/** Returns how many times slower than idle the machine is now: from 1 to 3. */
 function slowness(): number {
   const rounds = 40
   const before = workedMs()
@@ -98,11 +98,11 @@ export function expectWithinSecond(tookMs: number): void {
 }
 
 /** Fails if the event loop was blocked for longer than S2 promises. The limit grows if the machine is slow now. */
-export function expectFreeLoop(heldMs: number, { promisedMs = 50, during = {} } = {}): void {
-  const allowedMs = heldMs < promisedMs ? promisedMs : promisedMs * slowness()
-  if (heldMs < allowedMs) return
-  const [held, allowed] = [heldMs, allowedMs].map((ms) => ms.toFixed(1))
+export function expectFreeLoop(blockedMs: number, { promisedMs = 50, during = {} } = {}): void {
+  const allowedMs = blockedMs < promisedMs ? promisedMs : promisedMs * slowness()
+  if (blockedMs < allowedMs) return
+  const [blocked, allowed] = [blockedMs, allowedMs].map((ms) => ms.toFixed(1))
   throw new TooSlow(
-    `the event loop was held for ${held} ms, allowed are ${allowed} ${JSON.stringify(during)}`,
+    `the event loop was blocked for ${blocked} ms, allowed are ${allowed} ${JSON.stringify(during)}`,
   )
 }

@@ -10,7 +10,7 @@ export function heldDisk() {
   }
   return {
     sync,
-    /** The number of syncs that have started and not ended. */
+    /** Returns the number of syncs that have started and not ended. */
     waiting: () => waiting.length,
     hold() {
       isHeld = true

@@ -27,7 +27,7 @@ export function parseMetrics(text: string): Family[] {
     if (keyword === 'HELP') help = { name, text: rest }
     else if (keyword === 'TYPE') {
       if (help?.name !== name) throw new Error(`${name} has no HELP before its TYPE.`)
-      if (families.some((family) => family.name === name)) throw new Error(`${name} is there twice.`)
+      if (families.some((family) => family.name === name)) throw new Error(`${name} appears twice.`)
       families.push({ name, help: help.text, type: rest, samples: [] })
     } else if (line !== '') families.at(-1)?.samples.push(parseSample(line, families.at(-1)))
   }
@@ -41,7 +41,7 @@ function parseSample(line: string, family: Family | undefined): Sample {
   }
   const suffixes = family?.type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']
   if (!suffixes.some((suffix) => name === family?.name + suffix)) {
-    throw new Error(`${name} stands under ${family?.name}.`)
+    throw new Error(`${name} is listed below ${family?.name}.`)
   }
   const found = [...labels.matchAll(labelPattern)]
   if (found.map(([text]) => text).join('') !== labels) throw new Error(`These are no labels: ${labels}`)
@@ -53,7 +53,7 @@ export async function metricsOf({ url }: Pick<TestServer, 'url'>): Promise<Famil
   return parseMetrics(await response.text())
 }
 
-/** The sum of all samples with this name and these labels; undefined if there are none. */
+/** Returns the sum of all samples with this name and these labels; undefined if there are none. */
 export async function metric(
   server: Pick<TestServer, 'url'>,
   name: string,

@@ -36,12 +36,12 @@ export async function runInShortSteps(
   minWrites = 3,
 ): Promise<void> {
   const stop = await writesOfOther(server)
-  const held = await longestLoopBlockDuring(work)
+  const blockedMs = await longestLoopBlockDuring(work)
   const { writes, slowest } = await stop()
   // If the work were one transaction, the slowest write would take almost the whole time.
   if (writes < minWrites || slowest >= 0.5) {
     const percent = Math.round(100 * slowest)
     throw new TooSlow(`another tenant wrote ${writes} times; the slowest write took ${percent} % of the time`)
   }
-  expectFreeLoop(held)
+  expectFreeLoop(blockedMs)
 }

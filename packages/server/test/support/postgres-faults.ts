@@ -26,7 +26,7 @@ export async function withPostgres(via = (url: string) => url) {
       await blocker.query(`begin; ${statement}`)
       return () => blocker.query('rollback')
     },
-    /** The PostgreSQL processes that wait for these locks. */
+    /** Returns the ids of the PostgreSQL processes that wait for these locks. */
     async blocked(): Promise<number[]> {
       const { rows } = await watcher.query<{ pid: number }>(
         `select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
@@ -42,8 +42,8 @@ export async function postgresProxy() {
   const sockets = new Set<Socket>()
   let target = new URL('http://unset')
   let isOpen = true
-  let delay = 0
-  let held: { onArrival: () => void; released: Promise<void> } | undefined
+  let commitDelayMs = 0
+  let heldCommit: { onArrival: () => void; released: Promise<void> } | undefined
   const proxy = createServer((near) => {
     if (!isOpen) return void near.destroy()
     const far = connectTo(Number(target.port), target.hostname)
@@ -57,15 +57,15 @@ export async function postgresProxy() {
     near.on('close', () => setTimeout(() => far.end(), 1_000))
     return near.on('data', (data) => {
       const isCommit = data.toString('latin1').includes('commit')
-      if (isCommit && held) {
-        void held.released.then(() => far.write(data))
-        return held.onArrival()
+      if (isCommit && heldCommit) {
+        void heldCommit.released.then(() => far.write(data))
+        return heldCommit.onArrival()
       }
-      if (delay === 0 || !isCommit) return void far.write(data)
+      if (commitDelayMs === 0 || !isCommit) return void far.write(data)
       // The database receives the commit late, and its answer is lost.
       near.destroy()
-      setTimeout(() => far.write(data), delay)
-      delay = 0
+      setTimeout(() => far.write(data), commitDelayMs)
+      commitDelayMs = 0
       return undefined
     })
   })
@@ -86,16 +86,16 @@ export async function postgresProxy() {
     },
     close,
     open: () => void (isOpen = true),
-    delayNextCommit: (ms: number) => void (delay = ms),
+    delayNextCommit: (ms: number) => void (commitDelayMs = ms),
     /** Starts the work and waits for its commit, which reaches the database when the returned function is called. */
     async holdCommit(work: () => void): Promise<() => void> {
       let release = () => {}
       const released = new Promise<void>((resolve) => (release = resolve))
       await new Promise<void>((onArrival) => {
-        held = { onArrival, released }
+        heldCommit = { onArrival, released }
         work()
       })
-      held = undefined
+      heldCommit = undefined
       return release
     },
   }

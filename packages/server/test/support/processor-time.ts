@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 
-/** The processor time of the run in milliseconds, independent of other load on the machine. */
+/** Returns the processor time of the run in milliseconds, which does not include the work of other processes. */
 export function processorMs(run: () => unknown): number {
   const before = process.cpuUsage()
   run()
@@ -8,7 +8,7 @@ export function processorMs(run: () => unknown): number {
   return (user + system) / 1_000
 }
 
-/** How long the main thread of a process has waited for a processor; 0 if the kernel does not report it. */
+/** Returns how many milliseconds the main thread of a process has waited for a processor; 0 if the kernel does not report it. */
 export function waitedMs(pid: number | 'self' = 'self'): number {
   const file = `/proc/${pid}/schedstat`
   return existsSync(file) ? Number(readFileSync(file, 'latin1').split(' ')[1]) / 1e6 : 0

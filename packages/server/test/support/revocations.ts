@@ -24,10 +24,10 @@ export interface Revocation {
   stored?: (now: number) => PermissionResource[]
   types?: { folder?: AccessType; document?: AccessType }
   act: (stage: Stage) => Promise<unknown>
-  /** Only time passes. */
+  /** Whether `act` only lets time pass. */
   byTime?: boolean
   effect: Consequence
-  /** The document with the content afterwards; null if there is none. */
+  /** The id of the document that has the content afterwards; null if there is none. Default: `d1`. */
   leftIn?: string | null
   /** Gives the access back, if that is possible. */
   undo?: (stage: Stage) => Promise<unknown>

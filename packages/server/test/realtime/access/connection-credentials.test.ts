@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { WebSocket } from 'ws'
 import { Credentials } from '../../../src/access/credentials/credentials.ts'
 import { pageMayConnect } from '../../../src/access/domains/origins.ts'
 import { apiKeyOfBackend } from '../../../src/access/credentials/server-credentials.ts'
@@ -7,7 +6,7 @@ import { createUserTokens } from '../../../src/access/tokens/user-tokens.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { editorName } from '../../support/clients/open-clients.ts'
-import { closed, socketUrl } from '../../support/clients/raw-socket.ts'
+import { RawSocket } from '../../support/clients/raw-socket.ts'
 import { userToken } from '../../support/token-scenes.ts'
 
 describe.each(stores)('connection credentials on %s', (store) => {
@@ -64,11 +63,10 @@ describe.each(stores)('connection credentials on %s', (store) => {
         { apiKey, userId, userProperties: {}, permissions },
         Date.now(),
       )
-      const refusal = { code: 4401, reason: expect.stringContaining('token_invalid') }
-      const yjs = new WebSocket(socketUrl(server, `/yjs/${editorName}?token=${token}`))
-      expect(await closed(yjs)).toEqual(refusal)
-      const json = new WebSocket(socketUrl(server, `/realtime?token=${token}`))
-      expect(await closed(json)).toEqual(refusal)
+      const close = { code: 4401, reason: expect.stringContaining('token_invalid') }
+      for (const path of [`/yjs/${editorName}`, '/realtime']) {
+        expect(await new RawSocket(server, `${path}?token=${token}`).closed).toEqual(close)
+      }
       const { data } = await client.users.add({
         organizationId: 'org_1',
         createOrganization: true,

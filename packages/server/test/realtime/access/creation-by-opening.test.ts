@@ -1,6 +1,5 @@
 import { closeCodes } from '@plenum/protocol/realtime'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { WebSocket } from 'ws'
 import * as Y from 'yjs'
 import * as given from '../../support/given.ts'
 import {
@@ -12,7 +11,8 @@ import {
 } from '../../support/harness.ts'
 import { eventually, synced } from '../../support/clients/convergence.ts'
 import { hocuspocusClient, hocuspocusSocket, saved } from '../../support/clients/hocuspocus-client.ts'
-import { closed, socketUrl } from '../../support/clients/raw-socket.ts'
+import { plenumConnection } from '../../support/clients/plenum-client.ts'
+import { RawSocket } from '../../support/clients/raw-socket.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
 import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 
@@ -46,8 +46,7 @@ describe.each(stores)('the creation rate of each user on %s', (store) => {
 
   test('[R17] [K3] the client reports the reason of a rate limit as an error and keeps retrying', async () => {
     const tenant = await given.tenant(server)
-    const connection = server.client().connect({ token: await tokenFor(tenant), WebSocket })
-    onTestFinished(() => connection.close())
+    const connection = plenumConnection(server.client(), await tokenFor(tenant))
     const errors: unknown[] = []
     const documents = Array.from({ length: 6 }, (_, i) => connection.document('org_1', `fresh ${i}`))
     for (const document of documents) {
@@ -113,8 +112,8 @@ describe.each(stores)('the creation rate of each user on %s', (store) => {
     const tenant = await given.tenant(server)
     const token = await viewerOfOne(tenant, 'eve')
     await openMany(await RealtimeSocket.connect(server, token), 'eve', 5)
-    const socket = new WebSocket(socketUrl(server, `/yjs/other/d/note?token=${token}`))
-    expect(await closed(socket)).toEqual({ code: 4029, reason: rateReason })
+    const socket = new RawSocket(server, `/yjs/other/d/note?token=${token}`)
+    expect(await socket.closed).toEqual({ code: 4029, reason: rateReason })
   })
 
   test('[R17] a Hocuspocus socket over the rate has one editor refused and keeps its other editors', async () => {

@@ -6,11 +6,11 @@ import { converged, eventually, synced } from '../../support/clients/convergence
 import { yjsClient } from '../../support/clients/yjs-client.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
 
-describe.each(stores)('owners of client ids on %s', (store) => {
+describe.each(stores)('owners of Yjs client ids on %s', (store) => {
   const server = useServer(store)
   const organizationId = 'org_1'
 
-  test('[R8.5] client ids keep their owners when their editor moves into a document that is already open', async () => {
+  test('[R8.5] Yjs client ids keep their owners when their editor is migrated into a document that another user has open', async () => {
     const tenant = await given.tenant(server)
     const open = async (userId: string, documentId: string, doc = new Y.Doc()) => {
       const client = yjsClient(server, await tokenFor(tenant, userId), {

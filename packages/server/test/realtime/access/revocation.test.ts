@@ -1,11 +1,10 @@
 import type { PermissionResource } from '@plenum/protocol'
 import { afterEach, describe, expect, test } from 'vitest'
-import { WebSocket } from 'ws'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { synced } from '../../support/clients/convergence.ts'
 import { editorName } from '../../support/clients/open-clients.ts'
-import { closed, socketUrl } from '../../support/clients/raw-socket.ts'
+import { RawSocket } from '../../support/clients/raw-socket.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
 
@@ -39,16 +38,16 @@ describe.each(stores)('tokens and later changes of access on %s', (store) => {
   }
 
   const codeOf = async (token: string) =>
-    (await closed(new WebSocket(socketUrl(server, `/yjs/${editorName}?token=${token}`)))).code
+    (await new RawSocket(server, `/yjs/${editorName}?token=${token}`).closed).code
 
   /** Returns the stored text after all changes of the client are refused or stored. */
   async function textAfter(tenant: given.Tenant, client: Awaited<ReturnType<typeof connected>>) {
-    const witness = await connected(await tokenFor(tenant, 'witness', { resources: [document] }))
-    witness.text.insert(witness.text.length, '!')
+    const observer = await connected(await tokenFor(tenant, 'observer', { resources: [document] }))
+    observer.text.insert(observer.text.length, '!')
     const typed = client.text.toString()
     await expect.poll(() => client.text.toString()).not.toBe(typed)
     const { data } = await tenant.client.crdt.get({ organizationId, documentId: 'doc_1', editorId: 'note' })
-    witness.provider.destroy()
+    observer.provider.destroy()
     return String(data[0]?.data).replaceAll('!', '')
   }
 
@@ -142,7 +141,6 @@ describe.each(stores)('tokens and later changes of access on %s', (store) => {
     ],
   ])(
     '[25.3] [R9.2] [25.3.1] %s as a viewer makes an older token read-only until a newer token is issued',
-
     async (_, accessType, demote) => {
       const tenant = await scene(accessType)
       const resources = accessType === 'restricted' ? [document] : [organization]
@@ -197,15 +195,13 @@ describe.each(stores)('tokens and later changes of access on %s', (store) => {
     await tenant.client.domains.delete({ domains: ['localhost', '127.0.0.1'] })
     await tenant.client.domains.add({ domains: ['example.com'] })
     const token = await tokenFor(tenant)
-    const from = (origin: string) =>
-      new WebSocket(socketUrl(server, `/yjs/${editorName}?token=${token}`), { origin })
-    expect(await closed(from('http://127.0.0.1:1'))).toMatchObject({ code: 4403 })
+    const from = (origin: string) => new RawSocket(server, `/yjs/${editorName}?token=${token}`, { origin })
+    expect(await from('http://127.0.0.1:1').closed).toMatchObject({ code: 4403 })
     for (const origin of [server.url, 'https://example.com']) {
       const socket = from(origin)
-      const first = await new Promise<Buffer>((resolve) => socket.once('message', resolve))
+      await socket.receivedCount(1)
       // A message of type 0 requests the document. One of type 2 would contain the close reason.
-      expect(first[0]).toBe(0)
-      socket.terminate()
+      expect(socket.received[0]?.[0]).toBe(0)
     }
   })
 })

@@ -1,21 +1,18 @@
-import { type ApiError, type Connection, type ConnectOptions, createClient } from '@plenum/client'
+import { type ApiError, type ConnectOptions, createClient } from '@plenum/client'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { WebSocket } from 'ws'
 import * as given from '../../support/given.ts'
 import { startServer, stores, useServer } from '../../support/harness.ts'
 import { eventually } from '../../support/clients/convergence.ts'
+import { plenumConnection } from '../../support/clients/plenum-client.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
 
-const open: Connection[] = []
 afterEach(() => {
-  for (const connection of open.splice(0)) connection.close()
   vi.restoreAllMocks()
 })
 
 /** Opens the document `org_1/doc_1` with an editor, and collects the errors of the connection, document and editor. */
 function connect(client: Pick<ReturnType<typeof createClient>, 'connect'>, token: ConnectOptions['token']) {
-  const connection = client.connect({ token, WebSocket })
-  open.push(connection)
+  const connection = plenumConnection(client, token)
   const document = connection.document('org_1', 'doc_1')
   const editor = document.editor('note', { type: 'text' })
   const errors = [connection, document, editor].map((source) => {

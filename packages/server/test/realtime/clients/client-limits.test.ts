@@ -1,23 +1,17 @@
-import type { ApiError, Connection } from '@plenum/client'
-import { afterEach, describe, expect, test } from 'vitest'
-import { WebSocket } from 'ws'
+import type { ApiError } from '@plenum/client'
+import { describe, expect, test } from 'vitest'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { eventually } from '../../support/clients/convergence.ts'
+import { plenumConnection } from '../../support/clients/plenum-client.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
-
-const open: Connection[] = []
-afterEach(() => {
-  for (const connection of open.splice(0)) connection.close()
-})
 
 describe.each(stores)('limits of the client on %s', (store) => {
   const server = useServer(store)
 
   async function scene() {
     const tenant = await given.tenant(server)
-    const connection = server.client().connect({ token: await tokenFor(tenant), WebSocket })
-    open.push(connection)
+    const connection = plenumConnection(server.client(), await tokenFor(tenant))
     const errors: ApiError[] = []
     connection.on('error', (error) => errors.push(error))
     const document = connection.document('org_1', 'doc_1')
@@ -59,8 +53,7 @@ describe('message limits on a server with smaller body limits', () => {
 
   test('[0.7.4] a live state set at /realtime has the default limits, and a broadcast over REST has the configured limits', async () => {
     const tenant = await given.tenant(server)
-    const connection = server.client().connect({ token: await tokenFor(tenant), WebSocket })
-    open.push(connection)
+    const connection = plenumConnection(server.client(), await tokenFor(tenant))
     const document = connection.document('org_1', 'doc_1')
     await eventually(() => document.status).toBe('connected')
     const documentRef = { organizationId: 'org_1', documentId: 'doc_1', liveStateDataId: 'rest' }

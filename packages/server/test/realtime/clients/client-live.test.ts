@@ -1,68 +1,30 @@
 import type { ApiError, Connection, ConnectOptions, LiveDocument, LiveEditor } from '@plenum/client'
-import { createServer } from 'node:net'
-import { afterEach, describe, expect, test } from 'vitest'
-import { WebSocket } from 'ws'
-import type { ServerMessage } from '@plenum/protocol/realtime'
+import { describe, expect, test } from 'vitest'
 import * as given from '../../support/given.ts'
 import { startServer, stores, type TestServer, useServer } from '../../support/harness.ts'
 import { heldDisk } from '../../support/held-disk.ts'
+import { freePort } from '../../support/processes/process.ts'
 import { createRandom } from '../../support/random.ts'
 import { eventually } from '../../support/clients/convergence.ts'
+import { interruptibleNetwork, plenumConnection } from '../../support/clients/plenum-client.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
 
 const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
-const open: Connection[] = []
-afterEach(() => {
-  for (const connection of open.splice(0)) connection.close()
-})
-
-/** A network that the test can interrupt, with the messages it received. */
-function network() {
-  const sockets: WebSocket[] = []
-  const received: ServerMessage[] = []
-  let isUp = true
-  class Socket extends WebSocket {
-    constructor(url: string) {
-      // No server listens at port 1.
-      super(isUp ? url : 'ws://127.0.0.1:1')
-      sockets.push(this)
-      this.addEventListener('message', ({ data }) => {
-        if (typeof data === 'string') received.push(JSON.parse(data))
-      })
-    }
-  }
-  return {
-    WebSocket: Socket,
-    received,
-    of: <T extends ServerMessage['type']>(type: T) =>
-      received.filter((message): message is ServerMessage & { type: T } => message.type === type),
-    cut() {
-      isUp = false
-      for (const socket of sockets) socket.terminate()
-    },
-    mend(connection: Connection) {
-      isUp = true
-      received.length = 0
-      connection.reconnect()
-    },
-  }
-}
 
 interface Client {
   connection: Connection
   document: LiveDocument
   editor: LiveEditor
-  network: ReturnType<typeof network>
+  network: ReturnType<typeof interruptibleNetwork>
   errors: ApiError[]
   text: () => string
   type: (words: string) => void
 }
 
 function connect(server: Pick<TestServer, 'client'>, token: ConnectOptions['token']): Client {
-  const net = network()
-  const connection = server.client().connect({ token, WebSocket: net.WebSocket })
-  open.push(connection)
+  const network = interruptibleNetwork()
+  const connection = plenumConnection(server.client(), token, { WebSocket: network.WebSocket })
   const document = connection.document('org_1', 'doc_1')
   const editor = document.editor('note', { type: 'text' })
   const errors: ApiError[] = []
@@ -72,7 +34,7 @@ function connect(server: Pick<TestServer, 'client'>, token: ConnectOptions['toke
     connection,
     document,
     editor,
-    network: net,
+    network,
     errors,
     text: () => content.toJSON(),
     type: (words) => content.insert(content.length, words),
@@ -111,7 +73,7 @@ describe.each(stores)('live documents of the client on %s', (store) => {
     expect(await stored(tenant)).toMatchObject({ data: 'Hello world!' })
   })
 
-  test('[K7] other clients can read a change as soon as it is saved', async () => {
+  test('[K7] REST returns a change as soon as the editor reports it as saved', async () => {
     const { tenant, clients } = await scene('ada')
     const [ada] = clients
     for (let round = 0; round < 20; round++) {
@@ -134,7 +96,7 @@ describe.each(stores)('live documents of the client on %s', (store) => {
     bob.type('(meanwhile) ')
     await bob.editor.whenSaved()
     expect(ada.editor.saved).toBe(false)
-    ada.network.mend(ada.connection)
+    ada.network.restore(ada.connection)
     await ada.editor.whenSaved()
     await eventually(bob.text).toContain('during and long after')
     await eventually(ada.text).toBe(bob.text())
@@ -142,7 +104,7 @@ describe.each(stores)('live documents of the client on %s', (store) => {
     expect(ada.errors).toEqual([])
   })
 
-  test('[K7] many concurrent and consecutive changes arrive completely', async () => {
+  test('[K7] 2,000 changes of one client and 200 concurrent ones of another all arrive', async () => {
     const { clients } = await scene('ada', 'bob')
     const [ada, bob] = clients
     for (let i = 0; i < 2000; i++) ada.type(`${i},`)
@@ -156,7 +118,7 @@ describe.each(stores)('live documents of the client on %s', (store) => {
     expect(ada.text().match(/;/g)).toHaveLength(200)
   })
 
-  test('[K7] all clients converge and save everything after any interruption', async () => {
+  test('[K7] three clients with random interruptions converge, and their text is stored', async () => {
     const random = createRandom()
     const { tenant, clients } = await scene('ada', 'bob', 'cleo')
     const written: string[] = []
@@ -165,7 +127,7 @@ describe.each(stores)('live documents of the client on %s', (store) => {
       const content = client.editor.doc.getText('content')
       const dice = random(20)
       if (dice === 0) client.network.cut()
-      else if (dice < 3) client.network.mend(client.connection)
+      else if (dice < 3) client.network.restore(client.connection)
       else if (dice < 6) void client.document.liveState(`s${random(3)}`).set({ step }, { merge: true })
       else if (dice < 8 && content.length > 0) content.delete(random(content.length), 1)
       else {
@@ -175,7 +137,7 @@ describe.each(stores)('live documents of the client on %s', (store) => {
       }
       if (random(3) === 0) await new Promise((resolve) => setTimeout(resolve, random(5)))
     }
-    for (const { network, connection } of clients) network.mend(connection)
+    for (const { network, connection } of clients) network.restore(connection)
     await Promise.all(clients.map(({ editor }) => editor.whenSaved()))
     const states = () =>
       new Set(
@@ -189,7 +151,7 @@ describe.each(stores)('live documents of the client on %s', (store) => {
     expect(clients.flatMap(({ errors }) => errors)).toEqual([])
   })
 
-  test('[K9] awareness reaches other clients, ends with the connection and returns with it', async () => {
+  test('[K9] an awareness state reaches other clients, is removed when its client disconnects, and returns when it reconnects', async () => {
     const { clients } = await scene('ada', 'bob')
     const [ada, bob] = clients
     const seenBy = (who: Client, whom: Client) =>
@@ -201,7 +163,7 @@ describe.each(stores)('live documents of the client on %s', (store) => {
     ada.network.cut()
     await eventually(() => seenBy(ada, bob)).toBeUndefined()
     await eventually(() => seenBy(bob, ada)).toBeUndefined()
-    ada.network.mend(ada.connection)
+    ada.network.restore(ada.connection)
     await eventually(() => seenBy(bob, ada)).toEqual({ cursor: 1 })
     await eventually(() => seenBy(ada, bob)).toEqual({ cursor: 2 })
     ada.editor.close()
@@ -227,7 +189,7 @@ describe.each(stores)('live documents of the client on %s', (store) => {
     })
     ada.network.cut()
     await eventually(seen).toEqual({ bob: ['online', undefined] })
-    ada.network.mend(ada.connection)
+    ada.network.restore(ada.connection)
     await eventually(seen).toEqual({ ada: ['away', { cursor: 5 }], bob: ['online', undefined] })
     ada.document.close()
     await eventually(seen).toEqual({ bob: ['online', undefined] })
@@ -270,7 +232,7 @@ describe.each(stores)('live documents of the client on %s', (store) => {
     await eventually(() => ada.document.status).toBe('reconnecting')
     const set = ada.document.liveState('player').set({ position: 9 }, { merge: true })
     await bob.document.liveState('player').set({ position: 2, speed: 2 })
-    ada.network.mend(ada.connection)
+    ada.network.restore(ada.connection)
     await set
     for (const { document } of [ada, bob]) {
       await eventually(() => document.liveState('player').value).toEqual({ position: 9, speed: 2 })
@@ -287,7 +249,7 @@ describe.each(stores)('live documents of the client on %s', (store) => {
     await eventually(() => ada.document.status).toBe('reconnecting')
     await bob.document.liveState('b').set({ n: 2 })
     await bob.document.liveState('d').set({ n: 2 })
-    ada.network.mend(ada.connection)
+    ada.network.restore(ada.connection)
     await eventually(() => value('d')).toEqual({ n: 2 })
     expect(['a', 'b', 'c'].map(value)).toEqual([{ n: 1 }, { n: 2 }, { n: 1 }])
     const [opened] = ada.network.of('opened')
@@ -310,7 +272,7 @@ describe.each(stores)('live documents of the client on %s', (store) => {
       liveStateDataId: 'both',
       data: { n: 2 },
     })
-    ada.network.mend(ada.connection)
+    ada.network.restore(ada.connection)
     await eventually(() => ada.document.liveState('both').value).toEqual({ n: 2 })
     expect(ada.document.liveState('old').value).toBeUndefined()
     expect(ada.network.of('opened')[0]?.reset).toBe(true)
@@ -482,11 +444,3 @@ test('[K7] a change is neither saved nor visible to other clients before it is o
     await server.stop()
   }
 })
-
-const freePort = () =>
-  new Promise<number>((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number }
-      probe.close(() => resolve(port))
-    })
-  })

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { closeCodes } from '@plenum/protocol/realtime'
-import { WebSocket } from 'ws'
 import * as given from '../../support/given.ts'
 import { useServer } from '../../support/harness.ts'
+import { RawSocket } from '../../support/clients/raw-socket.ts'
 import { eventually } from '../../support/clients/convergence.ts'
 
 const guide = readFileSync(join(import.meta.dirname, '../../../../../docs/guides/realtime.md'), 'utf8')
@@ -35,15 +35,15 @@ describe('the guide to /realtime', () => {
     let epoch = ''
     const received: string[] = []
     const connect = async () => {
-      const socket = new WebSocket(`${server.url.replace(/^http/, 'ws')}/realtime`)
-      socket.on('message', (data: Buffer, isBinary) => {
+      const raw = new RawSocket(server, '/realtime')
+      raw.socket.on('message', (data: Buffer, isBinary) => {
         const text = isBinary ? data.toString('hex').replace(/..\B/g, '$& ') : data.toString()
         epoch = /"epoch":"(\w+)"/.exec(text)?.[1] ?? epoch
         received.push(text)
       })
-      socket.on('close', (code, reason) => received.push(`closed: ${code} ${reason.toString()}`))
-      await new Promise((resolve) => socket.once('open', resolve))
-      return socket
+      void raw.closed.then(({ code, reason }) => received.push(`closed: ${code} ${reason}`))
+      await raw.connected()
+      return raw
     }
 
     let socket = await connect()

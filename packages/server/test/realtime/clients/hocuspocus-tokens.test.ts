@@ -1,6 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { userTokenSeconds } from '../../../src/access/tokens/token-claims.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { eventually, synced } from '../../support/clients/convergence.ts'
@@ -8,6 +7,9 @@ import { hocuspocusClient, hocuspocusSocket } from '../../support/clients/hocusp
 import { tokenFor } from '../../support/user-tokens.ts'
 
 const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+
+/** The lifetime of a user token. */
+const userTokenSeconds = 48 * 60 * 60
 
 /** Collects the events of a provider about its token. */
 function collectEvents() {
@@ -74,7 +76,7 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     expect(socket.status).toBe('connected')
   })
 
-  test('[R6.5] a token function without a token affects only its own editor', async () => {
+  test('[R6.5] a provider whose token function fails is denied, and another provider on the socket syncs', async () => {
     const tenant = await given.tenant(server)
     const socket = hocuspocusSocket(server)
     const { received, ...events } = collectEvents()
@@ -180,7 +182,7 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     await eventually(() => bob.text.toJSON()).toBe('Hello world')
   })
 
-  test('[R6.3] a provider can send its token at any time, also after it is authenticated', async () => {
+  test('[R6.3] a provider that sends its token again stays authenticated, and its changes are stored', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const received: string[] = []
@@ -199,7 +201,7 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     expect(received).toEqual(['read-write'])
   })
 
-  test('[R6.3] a new token of another user ends the session', async () => {
+  test('[R6.3] a provider that sends the token of another user is denied', async () => {
     const tenant = await given.tenant(server)
     const { received, ...events } = collectEvents()
     let user = 'ada'

@@ -29,7 +29,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     await saved(ada, bob, late)
   })
 
-  test('[R6] a provider emits all its events in order', async () => {
+  test('[R6] a provider emits the events of connecting, authenticating, syncing and disconnecting in order', async () => {
     const tenant = await given.tenant(server)
     const events: unknown[] = []
     const { provider, socket } = hocuspocusClient(server, await tokenFor(tenant), {
@@ -61,7 +61,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     expect(provider).toMatchObject({ isAuthenticated: false, isSynced: false })
   })
 
-  test('[R6.1] an update is reported as synced only once it can be read', async () => {
+  test('[R6.1] an update that a provider reports as synced can be read over REST', async () => {
     const tenant = await given.tenant(server)
     const ada = hocuspocusClient(server, await tokenFor(tenant))
     await synced(ada)
@@ -147,7 +147,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     expect(vic.provider.authorizedScope).toBe('readonly')
   })
 
-  test('[R2] [R2.2] awareness reaches other clients, follows changes, and ends with the provider', async () => {
+  test('[R2] [R2.2] awareness states and their changes reach other clients, and are removed when the provider is destroyed', async () => {
     const tenant = await given.tenant(server)
     let states: object[] = []
     const ada = hocuspocusClient(server, await tokenFor(tenant))
@@ -170,7 +170,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     expect(bob.provider.awareness?.getStates().has(bob.doc.clientID)).toBe(true)
   })
 
-  test('[R6] a provider without awareness works', async () => {
+  test('[R6] a provider without awareness receives text although another client sets awareness states', async () => {
     const tenant = await given.tenant(server)
     const ada = hocuspocusClient(server, await tokenFor(tenant), { awareness: null })
     const bob = hocuspocusClient(server, await tokenFor(tenant, 'bob'))
@@ -180,7 +180,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     await eventually(() => ada.text.toJSON()).toBe('Hello')
   })
 
-  test('[R6] a provider can force a sync once or at an interval', async () => {
+  test('[R6] the server acknowledges each sync that a provider forces, once or at an interval', async () => {
     const tenant = await given.tenant(server)
     const counts: number[] = []
     const ada = hocuspocusClient(server, await tokenFor(tenant))
@@ -196,7 +196,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     expect(bob.provider.isSynced).toBe(true)
   })
 
-  test('[R6] updates and awareness that the provider batches arrive together', async () => {
+  test('[R6] the updates and the awareness state of a provider with a flush delay reach other clients, also when it is destroyed', async () => {
     const tenant = await given.tenant(server)
     const ada = hocuspocusClient(server, await tokenFor(tenant), { flushDelay: 30 })
     const bob = hocuspocusClient(server, await tokenFor(tenant, 'bob'))

@@ -1,7 +1,6 @@
 import { decodeClientToken, DocConnection, DocumentManager, encodeClientToken } from '@y-sweet/sdk'
 import { decodeJwt } from 'jose'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { WebSocket } from 'ws'
 import * as Y from 'yjs'
 import * as given from '../../support/given.ts'
 import { startServer, stores, useServer } from '../../support/harness.ts'
@@ -10,6 +9,7 @@ import { editorName } from '../../support/clients/open-clients.ts'
 import { openHttp, post } from '../../support/clients/raw-http.ts'
 import { ySweetManager } from '../../support/clients/y-sweet-client.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
+import { plenumConnection } from '../../support/clients/plenum-client.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
 
 const updateOf = (text: string): Uint8Array => {
@@ -102,8 +102,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
   test('[R52.4] a user whose update comes in a request is not listed as present', async () => {
     const { tenant, manager } = await scene()
     await manager.createDoc(editorName)
-    const connection = server.client().connect({ token: await tokenFor(tenant), WebSocket })
-    onTestFinished(() => connection.close())
+    const connection = plenumConnection(server.client(), await tokenFor(tenant))
     const document = connection.document('org_1', 'doc_1')
     const editor = document.editor('note')
     await editor.whenSynced

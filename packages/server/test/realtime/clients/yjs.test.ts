@@ -8,7 +8,8 @@ import { startServer, stores, useServer } from '../../support/harness.ts'
 import { heldDisk } from '../../support/held-disk.ts'
 import { converged, eventually, synced } from '../../support/clients/convergence.ts'
 import { closeClients, editorName } from '../../support/clients/open-clients.ts'
-import { closed, socketUrl } from '../../support/clients/raw-socket.ts'
+import { encodeMessage } from '../../support/clients/encode-message.ts'
+import { RawSocket, socketUrl } from '../../support/clients/raw-socket.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
 import { freePort } from '../../support/processes/process.ts'
@@ -50,7 +51,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     expect(ada.text.toJSON()).toContain('offline')
   })
 
-  test('[R2] [R2.2] awareness reaches other clients and ends with the connection', async () => {
+  test('[R2] [R2.2] an awareness state reaches other clients and late joiners, and is removed when its client disconnects', async () => {
     const tenant = await given.tenant(server)
     const [ada, bob] = [
       yjsClient(server, await tokenFor(tenant)),
@@ -107,16 +108,16 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     )
   })
 
-  test('[R5.2] a connection without a token, or with an invalid one, is closed permanently', async () => {
+  test('[R5.2] a connection without a token, or with an invalid one, is closed with 4401', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     for (const query of ['', '?token=', '?token=x', `?token=${token}x`]) {
-      const socket = new WebSocket(socketUrl(server, `/yjs/${editorName}${query}`))
-      expect(await closed(socket)).toMatchObject({ code: 4401, reason: expect.stringContaining('token_') })
+      const { closed } = new RawSocket(server, `/yjs/${editorName}${query}`)
+      expect(await closed).toMatchObject({ code: 4401, reason: expect.stringContaining('token_') })
     }
   })
 
-  test('[R1] a provider emits all its events in order', async () => {
+  test('[R1] a provider emits its status, sync and close events in the same order at the first connection and at a reconnect', async () => {
     const tenant = await given.tenant(server)
     const events: unknown[] = []
     const { provider } = yjsClient(server, await tokenFor(tenant), { connect: false })
@@ -163,7 +164,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     },
   )
 
-  test('[R1] a provider can repeatedly request the whole document', async () => {
+  test('[R1] the server answers a provider each time that it requests the document again', async () => {
     // The provider reads the constants of the global WebSocket, which Node 20 does not have.
     vi.stubGlobal('WebSocket', WebSocket)
     onTestFinished(() => void vi.unstubAllGlobals())
@@ -181,7 +182,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     await converged(ada.doc, bob.doc)
   })
 
-  test('[R1.5] a message of a type that an application added is harmless', async () => {
+  test('[R1.5] the server ignores messages of unknown types, and the client stays connected', async () => {
     const tenant = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant))
     const bob = yjsClient(server, await tokenFor(tenant, 'bob'))
@@ -194,7 +195,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     expect(closes).toEqual([])
   })
 
-  test('[R2.3] a client that reconnects is visible again at once', async () => {
+  test('[R2.3] other clients see the awareness state of a client again after it reconnects, and after it removed the state', async () => {
     const tenant = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant))
     const bob = yjsClient(server, await tokenFor(tenant, 'bob'))
@@ -232,7 +233,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     await eventually(() => late.text.toJSON()).toMatch(/^(and more last words|last wordsand more )$/)
   })
 
-  test('[R1] many quick updates of many editors arrive in the right editors', async () => {
+  test('[R1] 500 quick updates of each of three editors arrive in the right editor', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const names = ['org_1/doc_1/one', 'org_1/doc_1/two', 'org_1/doc_2/one']
@@ -298,7 +299,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     }).toBe('too')
   })
 
-  test('[R1] tabs of one browser exchange updates directly, besides the server', async () => {
+  test('[R1] tabs of one browser that also exchange updates directly converge with a client of another browser', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const tabs = [1, 2, 3].map(() => yjsClient(server, token, { disableBc: false }))
@@ -351,27 +352,23 @@ test('[R1.2] [R1.3] an update is sent back to its sender only when it is on disk
   const doc = new Y.Doc()
   doc.getText('content').insert(0, 'Hello')
   const update = Y.encodeStateAsUpdate(doc)
-  const socket = new WebSocket(socketUrl(server, `/yjs/${editorName}?token=${await tokenFor(tenant)}`))
-  onTestFinished(() => socket.terminate())
-  const echoes: Uint8Array[] = []
-  socket.on('message', (data: Buffer) => {
-    const decoder = decoding.createDecoder(data)
-    if (decoding.readVarUint(decoder) !== 0 || decoding.readVarUint(decoder) !== 2) return
-    echoes.push(decoding.readVarUint8Array(decoder))
-  })
-  await once(socket, 'message')
-  const send = () => socket.send(Buffer.from([0, 2, update.length, ...update]))
+  const socket = new RawSocket(server, `/yjs/${editorName}?token=${await tokenFor(tenant)}`)
+  const message = encodeMessage(0, 2, update)
+  /** Updates that the server sent, as whole messages. */
+  const echoes = () => socket.received.filter(([type, kind]) => type === 0 && kind === 2)
+  await socket.receivedCount(1)
+  const send = () => socket.send(message)
   disk.hold()
   send()
   // A duplicate is acknowledged too, but not before the original is durable.
   send()
   await eventually(disk.waiting).toBe(1)
-  expect(echoes).toEqual([])
+  expect(echoes()).toEqual([])
   disk.release()
-  await eventually(() => echoes.length).toBe(2)
-  for (const echo of echoes) expect(Buffer.from(echo)).toEqual(Buffer.from(update))
+  await eventually(() => echoes().length).toBe(2)
+  for (const echo of echoes()) expect(echo).toEqual(Buffer.from(message))
   send()
-  await eventually(() => echoes.length).toBe(3)
+  await eventually(() => echoes().length).toBe(3)
 })
 
 test('[R1.2] updates that are stored together are sent as one, also to their sender', async () => {

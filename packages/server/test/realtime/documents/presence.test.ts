@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { User } from '@plenum/protocol'
-import { WebSocket } from 'ws'
 import { expectFreeLoop, shortestLoopBlock } from '../../support/event-loop.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { eventually, synced } from '../../support/clients/convergence.ts'
 import { hocuspocusClient } from '../../support/clients/hocuspocus-client.ts'
 import { editorName } from '../../support/clients/open-clients.ts'
-import { socketUrl } from '../../support/clients/raw-socket.ts'
+import { RawSocket } from '../../support/clients/raw-socket.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
 import { RealtimeSocket, DocumentView } from '../../support/clients/realtime-socket.ts'
@@ -401,15 +400,12 @@ describe('presence of dead connections', () => {
     await watcher.open()
     const json = await RealtimeSocket.connect(server, await tokenFor(tenant, 'ada'))
     await json.open()
-    const yjs = new WebSocket(
-      `${socketUrl(server, '/yjs')}/${editorName}?token=${await tokenFor(tenant, 'yves')}`,
-    )
+    const yjs = new RawSocket(server, `/yjs/${editorName}?token=${await tokenFor(tenant, 'yves')}`)
     await eventually(() => view.present).toEqual({ ada: 'online', yves: 'online' })
     // Paused sockets read nothing, so they answer no pings.
     json.socket.pause()
-    yjs.pause()
+    yjs.socket.pause()
     await expect.poll(() => view.present, { timeout: 35_000, interval: 100 }).toEqual({})
-    yjs.terminate()
   })
 })
 
@@ -476,7 +472,7 @@ describe.each(stores)('large presence lists on %s', (store) => {
     }
     const client = await connect(tenant, 'ada')
     let ref = 0
-    const held = await shortestLoopBlock(
+    const blockedMs = await shortestLoopBlock(
       () => client.open('doc_1', { ref, topics: ['presence'] }),
       // The server reads the list again after the last client closes the document.
       async () => {
@@ -484,7 +480,7 @@ describe.each(stores)('large presence lists on %s', (store) => {
         await eventually(async () => (await openDocuments())?.[1]).toBe('0')
       },
     )
-    expectFreeLoop(held)
+    expectFreeLoop(blockedMs)
     const bob = await connect(tenant, 'bob')
     const view = new DocumentView(bob)
     await bob.open()

@@ -61,7 +61,7 @@ describe.each(stores)('authentication at /realtime on %s', (store) => {
     })
   })
 
-  test('[R5.2] [R16.2] a client without a valid token is refused', async () => {
+  test('[R5.2] [R16.2] a client whose first message is not a valid token is closed with the reason', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const refusals: [string, number, RegExp][] = [

@@ -105,7 +105,7 @@ describe.each(stores)('resuming on %s', (store) => {
   })
 
   test.each([1, 2, 3])(
-    '[R11.1] a client that keeps reconnecting while others write misses no change (run %i)',
+    '[R11.1] a client that keeps reconnecting while other clients write misses no change (run %i)',
     async (run) => {
       const tenant = await given.tenant(server)
       const next = createRandom(testSeed + run)

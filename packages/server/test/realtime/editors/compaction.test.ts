@@ -7,7 +7,8 @@ import { hocuspocusClient, saved } from '../../support/clients/hocuspocus-client
 import { yjsClient } from '../../support/clients/yjs-client.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
 
-const refusal = {
+/** Statements that make the database refuse new snapshots, and accept them again. */
+const snapshotBlock = {
   sqlite: {
     begin: `create trigger no_snapshots before insert on editor_snapshots begin select raise(abort, 'no'); end`,
     end: 'drop trigger no_snapshots',
@@ -28,7 +29,7 @@ describe.each(stores)('failing compaction on %s', (store) => {
     const tenant = await given.tenant(server)
     const ada = hocuspocusClient(server, await tokenFor(tenant))
     await synced(ada)
-    await execute(refusal[store].begin)
+    await execute(snapshotBlock[store].begin)
     const long = 70_000
     ada.text.insert(0, 'x'.repeat(long))
     await eventually(failures).toBe(1)
@@ -44,7 +45,7 @@ describe.each(stores)('failing compaction on %s', (store) => {
     server.clock.offsetMs += 61_000
     ada.text.insert(0, 'z')
     await eventually(failures).toBe(2)
-    await execute(refusal[store].end)
+    await execute(snapshotBlock[store].end)
     ada.text.insert(0, 'z')
     await saved(ada)
     expect(await snapshots()).toEqual([])

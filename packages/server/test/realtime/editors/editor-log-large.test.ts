@@ -9,7 +9,7 @@ import { stores, useServer } from '../../support/harness.ts'
 const mebibyte = 1024 * 1024
 const editorRef = { organizationId: 'o1', documentId: 'd1', editorId: 'e1' }
 
-/** Returns bytes that differ in every part. */
+/** Returns bytes whose 1 MiB parts all differ. */
 const bytesOf = (length: number, seed: number) => {
   const bytes = new Uint8Array(length)
   for (let at = 0; at < length; at += 997) bytes[at] = (at / 997 + seed) % 251
@@ -141,7 +141,7 @@ describe.each(stores)('large editors on %s', (store) => {
     expect(await parts.where('api_key', '=', apiKey).execute()).toEqual([])
   }, 60_000)
 
-  test('[S2] reading the owners of 100,000 client ids does not block the event loop', async () => {
+  test('[S2] reading the owners of 100,000 Yjs client ids does not block the event loop', async () => {
     const { apiKey } = await editor(bytesOf(1, 1))
     const writer = { userId: 'u1', sessionId: null }
     for (let at = 0; at < 100_000; at += 10_000) {

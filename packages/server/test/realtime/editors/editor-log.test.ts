@@ -39,7 +39,7 @@ describe.each(stores)('the editor log on %s', (store) => {
   ) => server.database.write((db) => editorLog.compactInTransaction(db, apiKey, editorRef, change))
   const loaded = (updates: readonly editorLog.Update[]) => updates.map(({ seq, bytes }) => [seq, ...bytes])
 
-  test('[R7] an append creates the editor, increments its number and stores writer, session and owners', async () => {
+  test('[R7] append creates the editor, increments its number and stores the writer, the session and the owners of Yjs client ids', async () => {
     const { apiKey } = await tenant()
     const create = { type: 'xml', contentKey: 'default' } as const
     expect(await append([entry(apiKey, { create, owners: [[7, 'u1']] })])).toEqual([1])
@@ -167,7 +167,7 @@ describe.each(stores)('the editor log on %s', (store) => {
     }
   })
 
-  test('[R14] an append that waits for no lock skips the editors that another transaction writes', async () => {
+  test('[R14] an append that does not wait for locks skips the editors that another transaction is writing', async () => {
     const { apiKey } = await tenant()
     const editorRefs = ['e1', 'e2', 'e3'].map((editorId) => inEditor(editorId))
     await append(editorRefs.slice(0, 2).map((editorRef) => entry(apiKey, { editor: editorRef })))
@@ -202,22 +202,22 @@ describe.each(stores)('the editor log on %s', (store) => {
     expect((await free()).map((one) => typeof one === 'object')).toEqual([true, true, true, false])
   })
 
-  test('[17.3] a change can be appended after changes of other writers, but not after one of the same writer or a snapshot', async () => {
+  test('[17.3] canStillAppend is true if only other writers appended since the number, and no snapshot replaced rows after it', async () => {
     const { apiKey } = await tenant()
     const by = (userId: string) => ({ writer: { userId, sessionId: null } })
-    const fits = (seq: number, createdAt = 1000) =>
+    const canAppend = (seq: number, createdAt = 1000) =>
       server.database.write((db) =>
         editorLog.canStillAppend(db, apiKey, editorRef, { seq, createdAt }, 'rest-api'),
       )
-    expect(await fits(0)).toBe(false)
+    expect(await canAppend(0)).toBe(false)
     await append([entry(apiKey, by('rest-api')), entry(apiKey, by('ada')), entry(apiKey, by('bob'))])
-    expect(await fits(0)).toBe(false)
-    expect(await fits(1)).toBe(true)
-    expect(await fits(3)).toBe(true)
-    expect(await fits(3, 999)).toBe(false)
+    expect(await canAppend(0)).toBe(false)
+    expect(await canAppend(1)).toBe(true)
+    expect(await canAppend(3)).toBe(true)
+    expect(await canAppend(3, 999)).toBe(false)
     expect(await compactInTransaction(apiKey, { snapshotSeq: 0, seq: 2, snapshot: bytes(9) })).toBe(true)
-    expect(await fits(1)).toBe(false)
-    expect(await fits(2)).toBe(true)
+    expect(await canAppend(1)).toBe(false)
+    expect(await canAppend(2)).toBe(true)
   })
 
   test('[R7] readAfter returns the updates after a number, unless a snapshot replaced them or the editor was deleted', async () => {

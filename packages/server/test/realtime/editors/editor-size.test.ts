@@ -1,12 +1,12 @@
 import type { ApiError } from '@plenum/client'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { WebSocket } from 'ws'
+import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { eventually, synced } from '../../support/clients/convergence.ts'
 import { hocuspocusClient } from '../../support/clients/hocuspocus-client.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
+import { plenumConnection } from '../../support/clients/plenum-client.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
 import { dialects, rawClient } from '../../support/clients/raw-clients.ts'
 import { textIn } from '../../support/words.ts'
@@ -74,8 +74,7 @@ describe.each(stores)('the size limit of an editor on %s', (store) => {
 
   test('[S6.1] a full editor refuses a change of the client with the status that a backend gets', async () => {
     const tenant = await given.tenant(server)
-    const connection = server.client().connect({ token: await tokenFor(tenant), WebSocket })
-    onTestFinished(() => connection.close())
+    const connection = plenumConnection(server.client(), await tokenFor(tenant))
     const editor = connection.document('org_1', 'doc_1').editor('note')
     const errors: ApiError[] = []
     connection.on('error', (error) => errors.push(error))

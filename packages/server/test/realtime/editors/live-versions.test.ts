@@ -278,7 +278,7 @@ describe.each(stores)('versions at /realtime on %s', (database) => {
       ),
     )
     const ids = Array.from({ length: 9 }, (_, id) => id)
-    const held = await longestLoopBlockDuring(async () => {
+    const blockedMs = await longestLoopBlockDuring(async () => {
       // Messages sent before the document is open wait and then start together.
       for (const client of clients) {
         client.send({ type: 'open', ref: 1, organizationId: 'org_1', documentId: 'doc_1', topics: [] })
@@ -287,7 +287,7 @@ describe.each(stores)('versions at /realtime on %s', (database) => {
       }
       await Promise.all(clients.flatMap((client) => ids.map((id) => client.take('done', { id }))))
     })
-    expectFreeLoop(held)
+    expectFreeLoop(blockedMs)
   })
 
   test('[R37] a backend on a socket adds versions without an author', async () => {

@@ -28,20 +28,24 @@ afterEach(async () => {
 })
 
 describe.each(stores)('random concurrent operations on %s', (store) => {
-  test('[R1] [R4] [R7] all clients converge to the stored content', { timeout: 300_000 }, async () => {
-    const databaseUrl = store === 'postgres' ? await createPostgresDatabase() : undefined
-    const data = databaseUrl === undefined ? undefined : { dataDir: '/tmp/unused', databaseUrl }
-    const server = await startServer(store, { data })
-    stops.push(() => server.stop())
-    const race = new Race(server, await given.tenant(server), databaseUrl)
-    await race.run(actions)
-    // oxlint-disable-next-line no-console -- the counts are part of the result
-    console.log(`${store}, seed ${testSeed}: ${JSON.stringify(Object.fromEntries(race.counts))}`)
-    await race.settle()
-    closeClients()
-    // The server keeps editors for a few seconds for clients that reconnect.
-    await expect.poll(() => openAt(server), { timeout: 60_000, interval: 500 }).toEqual([0, 0, 0])
-  })
+  test(
+    '[R1] [R4] [R7] all clients of every editor converge to its stored content',
+    { timeout: 300_000 },
+    async () => {
+      const databaseUrl = store === 'postgres' ? await createPostgresDatabase() : undefined
+      const data = databaseUrl === undefined ? undefined : { dataDir: '/tmp/unused', databaseUrl }
+      const server = await startServer(store, { data })
+      stops.push(() => server.stop())
+      const race = new Race(server, await given.tenant(server), databaseUrl)
+      await race.run(actions)
+      // oxlint-disable-next-line no-console -- the counts are part of the result
+      console.log(`${store}, seed ${testSeed}: ${JSON.stringify(Object.fromEntries(race.counts))}`)
+      await race.settle()
+      closeClients()
+      // The server keeps editors for a few seconds for clients that reconnect.
+      await expect.poll(() => openAt(server), { timeout: 60_000, interval: 500 }).toEqual([0, 0, 0])
+    },
+  )
 })
 
 /** Returns how many connections, documents and editors the server has open. */
@@ -53,7 +57,7 @@ function openAt(server: TestServer): Promise<(number | undefined)[]> {
 /** The document does not exist, its content is not text, or the database is unavailable. */
 const expectedStatuses = ['NOT_FOUND', 'INVALID_ARGUMENT', 'UNAVAILABLE']
 
-/** A stock client that has an editor open. */
+/** A y-websocket or Hocuspocus client that has an editor open. */
 interface Writer {
   documentId: string
   editorId: string
@@ -180,7 +184,7 @@ class Race {
       },
       destroy: () => provider.destroy(),
     }
-    // A stock client that reconnects would send its copy of the deleted content again.
+    // A client that reconnects would send its copy of the deleted content again.
     provider.on('connection-close', (event) => {
       if (event?.code === 4404) this.#removeWriter(writer)
     })

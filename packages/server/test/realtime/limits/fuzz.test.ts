@@ -1,113 +1,124 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import * as encoding from 'lib0/encoding'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import * as Y from 'yjs'
-import { serverClientId } from '../../../src/crdt/content/load.ts'
-import * as given from '../../support/given.ts'
-import { type TestServer, useServer } from '../../support/harness.ts'
-import { hostileUpdate } from '../../support/updates/hostile-updates.ts'
+import { encodeEntries } from '../../support/clients/awareness-messages.ts'
 import { synced } from '../../support/clients/convergence.ts'
+import { encodeMessage } from '../../support/clients/encode-message.ts'
 import { hocuspocusClient } from '../../support/clients/hocuspocus-client.ts'
 import { editorName } from '../../support/clients/open-clients.ts'
-import { socketUrl } from '../../support/clients/raw-socket.ts'
+import type { RawClient } from '../../support/clients/raw-client.ts'
+import { type Dialect, dialects, rawClient } from '../../support/clients/raw-clients.ts'
+import type { SocketClose } from '../../support/clients/raw-socket.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import * as given from '../../support/given.ts'
+import { type TestServer, useServer } from '../../support/harness.ts'
+import { metric } from '../../support/metrics-page.ts'
 import { createRandom, testSeed } from '../../support/random.ts'
+import { hostileUpdate } from '../../support/updates/hostile-updates.ts'
 import { realUpdates } from '../../support/updates/sessions.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
+
+const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+type Entry = [yjsClientId: number, clock: number, json: string]
 
 const report = (text: string) => {
   // oxlint-disable-next-line no-console -- the counts are part of the result
   console.log(`seed ${testSeed}: ${text}`)
 }
 
-type Frame = (update: Uint8Array) => Uint8Array
-
-const message = (write: (encoder: encoding.Encoder) => void): Uint8Array => encoding.encode(write)
-
-/** Encodes an update in the two dialects of Yjs, or with `kind` another message of the same form. */
-const frames: Record<'yjs' | 'hocuspocus', (kind?: number) => Frame> = {
-  yjs:
-    (kind = 2) =>
-    (update) =>
-      message((e) => {
-        encoding.writeVarUint(e, 0)
-        encoding.writeVarUint(e, kind)
-        encoding.writeVarUint8Array(e, update)
-      }),
-  hocuspocus:
-    (kind = 2) =>
-    (update) =>
-      message((e) => {
-        encoding.writeVarString(e, editorName)
-        encoding.writeVarUint(e, 0)
-        encoding.writeVarUint(e, kind)
-        encoding.writeVarUint8Array(e, update)
-      }),
+/** How the server answered a message: with the close of the connection, with a refusal, or not at all. */
+interface Answer {
+  close?: SocketClose
+  refusal?: string
 }
 
-/** A socket that reconnects after the server closes it. */
+/**
+ * A client that sends any bytes, and connects again after the server closed its connection. It then uses the token of
+ * another user, because the server delays the close of a client that it refuses again (R46.1) and ignores its messages
+ * until then.
+ */
 class Attacker {
-  readonly #open: () => Promise<WebSocket>
-  #socket: WebSocket | undefined
-  closes = 0
+  readonly #server: TestServer
+  readonly #tenant: given.Tenant
+  readonly #dialect: Dialect
+  #client: RawClient | undefined
+  #lastToken: string | undefined
+  #updates = 0
+  connections = 0
 
-  constructor(open: () => Promise<WebSocket>) {
-    this.#open = open
+  constructor(server: TestServer, tenant: given.Tenant, dialect: Dialect) {
+    this.#server = server
+    this.#tenant = tenant
+    this.#dialect = dialect
   }
 
-  /** Resolves when the server has answered the ping after the data, or has closed the socket. */
-  async send(data: Uint8Array | string): Promise<void> {
-    if (this.#socket?.readyState !== WebSocket.OPEN) this.#socket = await this.#open()
-    const socket = this.#socket
-    await new Promise<void>((resolve) => {
-      const closed = () => {
-        this.closes++
-        resolve()
-      }
-      socket.once('close', closed)
-      socket.once('pong', () => {
-        socket.off('close', closed)
-        resolve()
-      })
-      socket.send(data)
-      socket.ping()
-    })
+  /** At `/yjs` and `/y-sweet` the token of another user each time. */
+  async #token(): Promise<string> {
+    const isDelayed = this.#dialect === 'yjs' || this.#dialect === 'y-sweet'
+    if (isDelayed || this.#lastToken === undefined)
+      this.#lastToken = await tokenFor(this.#tenant, `mallory-${attackers++}`)
+    return this.#lastToken
   }
 
-  end(): void {
-    this.#socket?.terminate()
+  /** Opens the editor. Throws if the server does not let the attacker in. */
+  async #connect(): Promise<RawClient> {
+    const token = await this.#token()
+    const client = rawClient(this.#server, this.#dialect, { ...editorRef, token })
+    expect(await client.opened()).not.toHaveProperty('reason')
+    this.connections++
+    return client
+  }
+
+  /** Sends the bytes to the open editor. Resolves when the server has answered the ping after them, or refused them. */
+  async send(data: Uint8Array | string): Promise<Answer> {
+    this.#client ??= await this.#connect()
+    const client = this.#client
+    client.socket.send(data)
+    await client.flushed()
+    const isOpen = client.socket.readyState === WebSocket.OPEN
+    const [refusal] = client.refusalTexts
+    if (isOpen && refusal === undefined) return {}
+    this.#client = undefined
+    // At `/y-sweet` a refusal comes before the close, and at `/hocuspocus` instead of it.
+    if (isOpen) client.terminate()
+    return isOpen ? { refusal } : { close: await client.closed, refusal }
+  }
+
+  /** Sends an update as the dialect encodes it. */
+  async sendUpdate(update: Uint8Array, kind: 'update' | 'syncStep2' = 'update'): Promise<Answer> {
+    this.#client ??= await this.#connect()
+    return this.send(this.#client.encode(kind, update, ++this.#updates))
+  }
+
+  terminate(): void {
+    this.#client?.terminate()
   }
 }
+let attackers = 0
 
-async function opened(url: string, first?: Uint8Array): Promise<WebSocket> {
-  const socket = new WebSocket(url)
-  socket.on('error', () => {})
-  await once(socket, 'open')
-  if (first) socket.send(first)
-  return socket
+/** Runs the work, and expects that the server has refused at least these numbers of updates during it, by reason. */
+async function expectRefused(
+  server: TestServer,
+  expected: Record<string, number>,
+  work: () => Promise<void>,
+): Promise<void> {
+  const counts = () =>
+    Promise.all(
+      Object.keys(expected).map(
+        async (reason) => (await metric(server, 'plenum_editor_updates_refused_total', { reason })) ?? 0,
+      ),
+    )
+  const before = await counts()
+  await work()
+  // Updates that may depend on later ones are refused after 2 s.
+  const missing = async () => {
+    const more = (await counts()).map((count, index) => count - (before[index] ?? 0))
+    return Object.entries(expected).filter(([, atLeast], index) => (more[index] ?? 0) < atLeast)
+  }
+  await expect.poll(missing).toEqual([])
 }
-
-const doors = (server: TestServer, token: string) => ({
-  yjs: () => opened(socketUrl(server, `/yjs/${editorName}?token=${token}`)),
-  'y-sweet': async () => {
-    const socket = await opened(socketUrl(server, `/y-sweet/d/${editorName}/ws/${editorName}?token=${token}`))
-    // The server sends a refusal at once and closes the connection later.
-    return socket.on('message', (data: Buffer) => data[0] === 2 && socket.terminate())
-  },
-  hocuspocus: () =>
-    opened(
-      socketUrl(server, '/hocuspocus'),
-      message((e) => {
-        encoding.writeVarString(e, editorName)
-        encoding.writeVarUint(e, 2)
-        encoding.writeVarUint(e, 0)
-        encoding.writeVarString(e, token)
-      }),
-    ),
-  realtime: () => opened(socketUrl(server, `/realtime?token=${token}`)),
-})
 
 const contentOf = (doc: Y.Doc) =>
   JSON.stringify([
@@ -118,24 +129,23 @@ const contentOf = (doc: Y.Doc) =>
 /** Lets two users type during the attack, and expects that they and a late joiner end with all of their text. */
 async function attackWhileUsersType(
   server: TestServer,
-  attack: (token: string) => Promise<void>,
+  attack: (tenant: given.Tenant) => Promise<void>,
 ): Promise<void> {
   const tenant = await given.tenant(server)
   const ada = yjsClient(server, await tokenFor(tenant, 'ada'))
   const bob = hocuspocusClient(server, await tokenFor(tenant, 'bob'))
   await synced(ada, bob)
-  let typing = true
+  let isTyping = true
   const words: string[] = []
   const typed = (async () => {
-    for (let word = 0; typing; word++) {
+    for (let word = 0; isTyping; word++) {
       const text = `<${word}>`
       words.push(text)
       ;(word % 2 ? ada : bob).text.insert(0, text)
       await new Promise((later) => setTimeout(later, 5))
     }
   })()
-  await attack(await tokenFor(tenant, 'mallory'))
-  typing = false
+  await attack(tenant).finally(() => (isTyping = false))
   await typed
   const late = yjsClient(server, await tokenFor(tenant, 'cleo'))
   await synced(late)
@@ -151,62 +161,67 @@ async function attackWhileUsersType(
 describe('[R8] hostile clients', () => {
   const server = useServer('sqlite')
 
-  test.each(['yjs', 'y-sweet', 'hocuspocus', 'realtime'] as const)(
-    '[R8] random frames at /%s close at most their own connection',
+  test.each(dialects)(
+    '[R8] [R8.2] random frames at /%s close at most their own connection',
     { timeout: 300_000 },
     async (dialect) => {
       const random = createRandom()
+      const codes = new Set<number>()
       let sent = 0
-      let closes = 0
-      await attackWhileUsersType(server, async (token) => {
-        const attackers = Array.from({ length: 4 }, () => new Attacker(doors(server, token)[dialect]))
+      let connections = 0
+      await attackWhileUsersType(server, async (tenant) => {
+        const attackers = Array.from({ length: 4 }, () => new Attacker(server, tenant, dialect))
         await Promise.all(
           attackers.map(async (attacker) => {
-            for (let i = 0; i < 400; i++, sent++) {
+            for (let i = 0; i < 200; i++, sent++) {
               const bytes = Uint8Array.from({ length: random(40) }, () => random(random(2) ? 256 : 12))
-              await attacker.send(random(4) === 0 ? Buffer.from(bytes).toString('latin1') : bytes)
+              const frame = random(4) === 0 ? Buffer.from(bytes).toString('latin1') : bytes
+              const { close } = await attacker.send(frame)
+              if (close) codes.add(close.code)
             }
-            closes += attacker.closes
-            attacker.end()
+            connections += attacker.connections
+            attacker.terminate()
           }),
         )
       })
-      report(`${sent} random frames at /${dialect}, ${closes} connections closed`)
+      report(`${sent} random frames at /${dialect} on ${connections} connections, closed with ${[...codes]}`)
+      expect([...codes]).toContain(4400)
+      expect(connections).toBeGreaterThan(50)
     },
   )
 
   test(
-    '[R8] updates cut at every byte, or with changed bytes, change nothing for other clients',
+    '[R8] [R8.1] updates cut at every byte, or with changed bytes, are refused or change nothing for other clients',
     { timeout: 300_000 },
     async () => {
       const random = createRandom()
-      let cuts = 0
-      let changes = 0
-      await attackWhileUsersType(server, async (token) => {
+      let cut = 0
+      let changed = 0
+      await attackWhileUsersType(server, async (tenant) => {
         for (const dialect of ['yjs', 'hocuspocus'] as const) {
-          const attackers = [2, 2, 1].map((kind) => ({
-            frame: frames[dialect](kind),
-            attacker: new Attacker(doors(server, token)[dialect]),
-          }))
           const updates = realUpdates(testSeed, 12).map(({ bytes }) => bytes)
-          await Promise.all(
-            attackers.map(async ({ frame, attacker }, index) => {
-              for (const update of updates.filter((_, at) => at % attackers.length === index)) {
-                for (let end = 0; end < Math.min(update.length, 150); end++, cuts++) {
-                  await attacker.send(frame(update.subarray(0, end)))
+          const kinds = ['update', 'update', 'syncStep2'] as const
+          await expectRefused(server, { malformed: 150 }, async () => {
+            await Promise.all(
+              kinds.map(async (kind, index) => {
+                const attacker = new Attacker(server, tenant, dialect)
+                for (const update of updates.filter((_, at) => at % kinds.length === index)) {
+                  for (let end = 0; end < Math.min(update.length, 150); end++, cut++) {
+                    await attacker.sendUpdate(update.subarray(0, end), kind)
+                  }
+                  for (let i = 0; i < 30; i++, changed++) {
+                    const bytes = Uint8Array.from(update)
+                    for (let n = 1 + random(8); n > 0; n--) bytes[random(bytes.length)] = random(256)
+                    await attacker.sendUpdate(bytes, kind)
+                  }
                 }
-                for (let i = 0; i < 60; i++, changes++) {
-                  const bytes = Uint8Array.from(update)
-                  for (let n = 1 + random(8); n > 0; n--) bytes[random(bytes.length)] = random(256)
-                  await attacker.send(frame(bytes))
-                }
-              }
-              attacker.end()
-            }),
-          )
+                attacker.terminate()
+              }),
+            )
+          })
         }
       })
-      report(`${cuts} cut updates, ${changes} changed ones`)
+      report(`${cut} cut and ${changed} changed updates`)
     },
   )
 
@@ -215,17 +230,18 @@ describe('[R8] hostile clients', () => {
     { timeout: 300_000 },
     async () => {
       const random = createRandom()
-      let sent = 0
-      await attackWhileUsersType(server, async (token) => {
+      await attackWhileUsersType(server, async (tenant) => {
         for (const dialect of ['yjs', 'hocuspocus'] as const) {
-          const attacker = new Attacker(doors(server, token)[dialect])
-          for (let i = 0; i < 600; i++, sent++) {
-            await attacker.send(frames[dialect](random(5) === 0 ? 1 : 2)(hostileUpdate(random, new Map())))
-          }
-          attacker.end()
+          await expectRefused(server, { malformed: 20, foreign_client: 20 }, async () => {
+            const attacker = new Attacker(server, tenant, dialect)
+            for (let i = 0; i < 300; i++) {
+              const kind = random(5) === 0 ? 'syncStep2' : 'update'
+              await attacker.sendUpdate(hostileUpdate(random, new Map()), kind)
+            }
+            attacker.terminate()
+          })
         }
       })
-      report(`${sent} hostile updates`)
     },
   )
 
@@ -234,7 +250,6 @@ describe('[R8] hostile clients', () => {
     const ada = yjsClient(server, await tokenFor(tenant, 'ada'))
     await synced(ada)
     ada.text.insert(0, 'Hello')
-    const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
     const content = async () => (await tenant.client.crdt.get(editorRef)).data[0]?.data
     await expect.poll(content).toBe('Hello')
 
@@ -246,22 +261,20 @@ describe('[R8] hostile clients', () => {
     forged.getText('content').insert(5, ' from Mallory')
     forgeries.set('as another user', Y.encodeStateAsUpdate(forged, vector))
     const asServer = new Y.Doc()
-    asServer.clientID = serverClientId
+    asServer.clientID = 4_294_967_295
     asServer.getText('content').insert(0, 'from the server')
     forgeries.set('as the server', Y.encodeStateAsUpdate(asServer))
     forgeries.set(
-      'a delete of what is yet to come',
-      message((e) => {
-        encoding.writeVarUint(e, 0)
-        for (const number of [1, ada.doc.clientID, 1, 5, 1000]) encoding.writeVarUint(e, number)
-      }),
+      'a delete of content before it is written',
+      encodeMessage(0, 1, ada.doc.clientID, 1, 5, 1000),
     )
     for (const dialect of ['yjs', 'hocuspocus'] as const) {
-      const attacker = new Attacker(doors(server, await tokenFor(tenant, 'mallory'))[dialect])
-      for (const kind of [1, 2]) {
-        for (const update of forgeries.values()) await attacker.send(frames[dialect](kind)(update))
-      }
-      attacker.end()
+      await expectRefused(server, { foreign_client: 4 }, async () => {
+        const attacker = new Attacker(server, tenant, dialect)
+        for (const kind of ['syncStep2', 'update'] as const) {
+          for (const update of forgeries.values()) await attacker.sendUpdate(update, kind)
+        }
+      })
     }
     ada.text.insert(5, ' world')
     await expect.poll(content).toBe('Hello world')
@@ -282,67 +295,84 @@ describe('[R8] hostile clients', () => {
     const seen = () => bob.provider.awareness.getStates().get(ada.doc.clientID)
     await expect.poll(seen).toEqual({ cursor: 1 })
 
-    const states = (entries: [client: number, clock: number, json: string][]) =>
-      message((e) => {
-        encoding.writeVarUint(e, 1)
-        encoding.writeVarUint8Array(
-          e,
-          message((inner) => {
-            encoding.writeVarUint(inner, entries.length)
-            for (const [client, clock, json] of entries) {
-              encoding.writeVarUint(inner, client)
-              encoding.writeVarUint(inner, clock)
-              encoding.writeVarString(inner, json)
-            }
-          }),
-        )
-      })
-    const attacker = new Attacker(doors(server, await tokenFor(tenant, 'mallory')).yjs)
-    const attacks: [number, number, string][][] = [
-      [[ada.doc.clientID, 1_000_000, '{"cursor":"forged"}']],
-      [[ada.doc.clientID, 1_000_000, 'null']],
-      Array.from({ length: 900 }, (_, client) => [client + 2, 1, '{"many":true}']),
-      Array.from({ length: 5_000 }, (_, client) => [client + 2, 1, '{}']),
-      [[77, 1, '['.repeat(20_000)]],
-      [[77, 1, `${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`]],
-      [[77, 1, '{"__proto__":{"admin":true}}']],
-      [[77, 1, 'not json']],
-      [[77, 1, `"${'x'.repeat(100_000)}"`]],
-      [[78, 1, '{"user":{"id":"ada","name":"Ada","email":"ada@example.com"},"userId":"ada"}']],
-    ]
-    for (const entries of attacks) await attacker.send(states(entries))
+    const attacker = new Attacker(server, tenant, 'yjs')
+    const id = ada.doc.clientID
+    const many = (count: number, json: string) =>
+      Array.from({ length: count }, (_, client): Entry => [client + 2, 1, json])
+    const attacks: Record<string, Entry[]> = {
+      'a state of another client': [[id, 1_000_000, '{"cursor":"forged"}']],
+      'the removal of a state of another client': [[id, 1_000_000, 'null']],
+      '900 states': many(900, '{"many":true}'),
+      '5,000 states': many(5_000, '{}'),
+      'brackets without an end': [[77, 1, '['.repeat(20_000)]],
+      'deep objects': [[77, 1, `${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`]],
+      'a prototype': [[77, 1, '{"__proto__":{"admin":true}}']],
+      'no JSON': [[77, 1, 'not json']],
+      'a long string': [[77, 1, `"${'x'.repeat(100_000)}"`]],
+      'the identity of another user': [
+        [78, 1, '{"user":{"id":"ada","name":"Ada","email":"ada@example.com"},"userId":"ada"}'],
+      ],
+    }
+    const answers: Record<string, string> = {}
+    for (const [name, entries] of Object.entries(attacks)) {
+      const states = entries.map(([yjsClientId, clock, json]) => ({ yjsClientId, clock, json }))
+      const { close } = await attacker.send(encodeMessage(1, encodeEntries(...states)))
+      answers[name] = close ? `${close.code} ${close.reason}` : 'open'
+    }
+    const malformed = '4400 Malformed awareness update.'
+    const tooLarge = '4400 An awareness state has at most 16 KiB.'
+    expect(answers).toEqual({
+      'a state of another client': 'open',
+      'the removal of a state of another client': 'open',
+      '900 states': 'open',
+      '5,000 states': malformed,
+      'brackets without an end': tooLarge,
+      'deep objects': tooLarge,
+      'a prototype': malformed,
+      'no JSON': malformed,
+      'a long string': tooLarge,
+      'the identity of another user': 'open',
+    })
     await expect
       .poll(() => bob.provider.awareness.getStates().get(78))
       .toEqual({
-        user: { id: 'mallory', name: 'Ada', email: 'mallory@example.com' },
-        userId: 'mallory',
+        user: {
+          id: expect.stringMatching(/^mallory-/),
+          name: 'Ada',
+          email: expect.stringMatching(/^mallory-/),
+        },
+        userId: expect.stringMatching(/^mallory-/),
       })
     expect(seen()).toEqual({ cursor: 1 })
     ada.provider.awareness.setLocalStateField('cursor', 2)
     await expect.poll(seen).toEqual({ cursor: 2 })
     expect(bob.provider.awareness.getStates().size).toBeLessThan(10)
-    attacker.end()
+    attacker.terminate()
   })
 
   test('[R8] bytes that are not WebSocket frames close at most their own connection', async () => {
     const random = createRandom()
     const { hostname, port } = new URL(server.url)
-    let sent = 0
-    await attackWhileUsersType(server, async (token) => {
-      for (let i = 0; i < 300; i++, sent++) {
+    const closes = async () => (await metric(server, 'plenum_websocket_closes_total')) ?? 0
+    const count = 300
+    await attackWhileUsersType(server, async (tenant) => {
+      const token = await tokenFor(tenant, 'mallory')
+      const before = await closes()
+      for (let i = 0; i < count; i++) {
         const socket = connect(Number(port), hostname)
         socket.on('error', () => {})
         const path = ['/hocuspocus', '/realtime', `/yjs/${editorName}?token=${token}`][i % 3] as string
         socket.write(
           `GET ${path} HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
         )
-        await once(socket, 'data')
+        const [answer] = (await once(socket, 'data')) as [Buffer]
+        expect(answer.toString('latin1')).toMatch(/^HTTP\/1\.1 101 /)
         // Reserved bits, unknown opcodes, no mask, wrong lengths, control frames that are too long.
         socket.write(Uint8Array.from({ length: 2 + random(30) }, () => random(256)))
         if (random(2)) socket.destroy()
         else socket.end()
       }
+      await expect.poll(async () => (await closes()) - before).toBe(count)
     })
-    report(`${sent} connections with bytes that are not frames`)
   })
 })

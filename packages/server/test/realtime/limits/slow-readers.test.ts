@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { chromium } from 'playwright-core'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { WebSocket } from 'ws'
+import type { WebSocket } from 'ws'
 import * as Y from 'yjs'
 import { chromiumForTests } from '../../support/browser.ts'
 import * as given from '../../support/given.ts'
@@ -11,6 +11,7 @@ import { hocuspocusClient, saved } from '../../support/clients/hocuspocus-client
 import { editorName } from '../../support/clients/open-clients.ts'
 import { encodeMessage } from '../../support/clients/encode-message.ts'
 import { RawSocket, socketUrl } from '../../support/clients/raw-socket.ts'
+import { plenumConnection } from '../../support/clients/plenum-client.ts'
 import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
@@ -112,8 +113,7 @@ describe('slow readers of large documents', () => {
   test('[R14.2] clients of three dialects receive a large document in pieces while others type, and end with all of it', async () => {
     const { tenant, writer } = await largeDocument(5)
     const tokens = await Promise.all(['a', 'b', 'c'].map((userId) => tokenFor(tenant, userId)))
-    const connection = server.client().connect({ token: tokens[2] as string, WebSocket })
-    onTestFinished(() => connection.close())
+    const connection = plenumConnection(server.client(), tokens[2] as string)
     const [yjs, hocuspocus] = [
       yjsClient(server, tokens[0] as string),
       hocuspocusClient(server, tokens[1] as string),

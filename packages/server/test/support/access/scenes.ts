@@ -96,12 +96,12 @@ export const granted = {
 export const sources = ['token', 'permissions', 'users', 'token over stored', 'stored over token'] as const
 export type Source = (typeof sources)[number]
 
-const contrary = { viewer: 'editor', editor: 'viewer' } as const
+const oppositeRole = { viewer: 'editor', editor: 'viewer' } as const
 
 export function grantsOf(source: Source, resource: Resource, grant: Omit<Grant, 'level'>): UserGrants {
   const { level } = granted[resource]
   const main = { level, ...grant }
-  const other = { level, role: contrary[grant.role ?? 'editor'] }
+  const other = { level, role: oppositeRole[grant.role ?? 'editor'] }
   if (source === 'token') return { token: main }
   if (source === 'token over stored') return { token: main, stored: other, newer: 'token' }
   if (source === 'stored over token') return { token: other, stored: main, newer: 'stored' }

@@ -48,7 +48,7 @@ export function testStoredDocuments({ inlineBytes = 4 * 1024, ...options }: Opti
   return { ...documents, close: () => threads.close() }
 }
 
-/** Work on documents small enough to need no thread, even on a busy machine. */
+/** Does all work in the calling thread, even on a busy machine. Throws if the documents are too large for that. */
 export const smallCrdt = (): Crdt =>
   createCrdt({
     async run({ parts, argsBytes = 0, inlineBytes, inline }) {

@@ -2,7 +2,7 @@ import * as Y from 'yjs'
 import { createRandom, type Random } from '../random.ts'
 import { disagreement, docOf, validate, stateOf } from './scenes.ts'
 
-/** The next action of one of the editors. `a` and `b` decide where and with which content. */
+/** One action of one of the editors. `a` and `b` decide its position and its content. */
 export interface Step {
   peer: number
   action: number
@@ -227,7 +227,7 @@ export class Session {
     for (const { doc, inbox } of this.peers) {
       for (const bytes of inbox.splice(0)) Y.applyUpdate(doc, bytes, this)
       const missing = [...stateOf(this.server)].filter(([id, clock]) => (stateOf(doc).get(id) ?? 0) < clock)
-      if (missing.length > 0) return 'an editor has not everything'
+      if (missing.length > 0) return 'an editor lacks changes of the server'
     }
     return undefined
   }
