@@ -1,21 +1,21 @@
-import type { Deletions } from '../access/deletions.ts'
+import type { LargeDeletions } from '../deletions/large-deletions.ts'
 import type { Bus } from '../bus.ts'
 import type { Database } from '../store/engine/db.ts'
 import type { HandlerServices } from './call.ts'
 import type { Idempotency } from './idempotency.ts'
-import type { RateLimits } from './rate-limits.ts'
-import type { SubjectQueues } from './subject-queues.ts'
+import type { RateLimits } from './limits/rate-limits.ts'
+import type { SubjectQueues } from './limits/subject-queues.ts'
 
-/** Everything that running a call needs. `server.ts` builds it once and passes it on whole. */
+/** Everything that running a call needs. `server.ts` builds it once. */
 export interface Services extends HandlerServices {
   readonly database: Database
   readonly bus: Bus
-  readonly deletions: Deletions
+  readonly deletions: LargeDeletions
   readonly idempotency: Idempotency
   readonly subjectQueues: SubjectQueues
   readonly rateLimits: RateLimits
-  /** Starts the job runner; called after a job was committed. */
+  /** Makes the job runner look for jobs. Call it after the commit that added a job. */
   readonly wakeJobs: () => void
-  /** Resolves when no live client's write under this key is being committed. Undefined: none is. */
+  /** Resolves when no write of a live client under this API key is being committed. Returns undefined if none is now. */
   readonly commitsUnderWay: (apiKey: string) => Promise<unknown> | undefined
 }

@@ -6,7 +6,7 @@ import * as versions from '../store/editors/versions.ts'
 import * as editors from '../store/editors/editors.ts'
 import type { EditorRef } from '../store/refs.ts'
 import * as users from '../store/users/users.ts'
-import { EncodedJson } from '../calls/encoded-json.ts'
+import { EncodedJson } from '../calls/answers/encoded-json.ts'
 import { page, type Window } from './shared/paging.ts'
 import {
   assertFits,

@@ -5,14 +5,14 @@ import { kindError } from '../crdt/content/content.ts'
 import { sourceOf } from '../crdt/document-threads.ts'
 import type { Replacement } from '../crdt/stored-work.ts'
 import type { Handlers } from '../calls/call.ts'
-import { partial } from '../calls/reply.ts'
-import { UnparsedJson } from '../calls/unparsed-json.ts'
+import { partial } from '../calls/answers/reply.ts'
+import { UnparsedJson } from '../calls/input/unparsed-json.ts'
 import * as documents from '../store/documents/documents.ts'
 import * as editorLog from '../store/editors/log.ts'
 import type { StoredLog } from '../store/editors/log.ts'
 import * as editors from '../store/editors/editors.ts'
 import type { ContentType } from '../store/editors/editors.ts'
-import { EncodedJson } from '../calls/encoded-json.ts'
+import { EncodedJson } from '../calls/answers/encoded-json.ts'
 import {
   append,
   assertFits,

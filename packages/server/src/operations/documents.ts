@@ -1,7 +1,7 @@
-import { ApiError, type Document, type Operations, type Outcome, type Version } from '@plenum/protocol'
+import { ApiError, type Document, type Operations, type Outcome, type ApiVersion } from '@plenum/protocol'
 import { internalDocumentId, newId } from '../access/ids.ts'
 import type { Call, Handlers } from '../calls/call.ts'
-import { partial } from '../calls/reply.ts'
+import { partial } from '../calls/answers/reply.ts'
 import { findFolderChains } from '../store/access/access.ts'
 import * as deletions from '../store/deletions.ts'
 import * as migrations from '../store/documents/document-migrations.ts'
@@ -186,7 +186,7 @@ const folderOf = (folderId: string | undefined) =>
   folderId === undefined || folderId === root ? null : folderId
 
 /** `v2` answers a partly failed batch with an error, but commits the items that succeeded (spec 0.4 pattern B). */
-const answer = (version: Version, result: Record<string, Outcome>, failure: string) =>
+const answer = (version: ApiVersion, result: Record<string, Outcome>, failure: string) =>
   version === 'v1' || Object.values(result).every((one) => one.success)
     ? result
     : partial(new ApiError('INTERNAL', failure, { details: result }))

@@ -1,6 +1,6 @@
 import { ApiError, type Operations } from '@plenum/protocol'
 import type { Handlers } from '../calls/call.ts'
-import { partial } from '../calls/reply.ts'
+import { partial } from '../calls/answers/reply.ts'
 import * as domains from '../store/domains.ts'
 import { normalizeAll } from './shared/allowed-domains.ts'
 

@@ -12,7 +12,7 @@ export type SessionUser =
       /** The token opens only the documents in its resources, with at most their role. */
       isLimited?: boolean
     }
-  | 'server'
+  | 'backend'
 
 /**
  * Decides what each session may do with the document, in at most four queries for all of them. A decision is valid until
@@ -26,10 +26,10 @@ export async function evaluateAccess(
   users: readonly SessionUser[],
   nowSeconds: number,
 ): Promise<Decision[]> {
-  const userIds = new Set(users.flatMap((user) => (user === 'server' ? [] : user.userId)))
+  const userIds = new Set(users.flatMap((user) => (user === 'backend' ? [] : user.userId)))
   const opened = await loadOpenedDocument(db, key, organizationId, documentId, [...userIds])
   return users.map((user) => {
-    if (user === 'server') return decide(opened.subject('', asEditor), nowSeconds)
+    if (user === 'backend') return decide(opened.subject('', asEditor), nowSeconds)
     const removedAt = opened.removedAt(user.userId)
     // Tokens from before the user was removed from the organization grant nothing in it.
     const here = user.resources.filter(

@@ -1,7 +1,8 @@
+import { isClientId } from '@plenum/protocol'
 import { decodeJwt } from 'jose'
 import type { Level } from '../../store/access/grants.ts'
 import { isBackendUserId } from '../backend-users.ts'
-import { isId } from '../ids.ts'
+
 import type { AccessRole } from '../permissions.ts'
 
 /** From the interface: a user token expires 48 hours after it was issued, or earlier on request. */
@@ -58,7 +59,7 @@ export function claimedApiKey(token: string): string {
 /** The user in the claims of a token that this server signed. Undefined: this server does not issue such claims. */
 export function readClaims(claims: Record<string, unknown>): VerifiedUser | undefined {
   const { aud, sub, iat, exp, issuedAtMs, userProperties, permissions } = claims
-  if (!isId(aud) || !isId(sub) || !isSeconds(iat) || !isSeconds(exp)) return undefined
+  if (!isClientId(aud) || !isClientId(sub) || !isSeconds(iat) || !isSeconds(exp)) return undefined
   if (exp <= iat || exp > iat + userTokenSeconds) return undefined
   if (!isInSecond(issuedAtMs, iat) || isBackendUserId(sub)) return undefined
   if (!isObject(userProperties) || !isObject(permissions) || !Array.isArray(permissions.resources)) {
@@ -90,7 +91,7 @@ function readGrant(resource: unknown, issuedAt: number): TokenGrant | undefined 
   const organizationId = type === 'organization' ? id : resource.organizationId
   if (type !== 'organization' && type !== 'folder' && type !== 'document') return undefined
   if (accessRole !== 'viewer' && accessRole !== 'editor') return undefined
-  if (!isId(id) || !isId(organizationId) || !(expiresAt === null || isSeconds(expiresAt))) return undefined
+  if (!isClientId(id) || !isClientId(organizationId) || !(expiresAt === null || isSeconds(expiresAt))) return undefined
   return { organizationId, type, id, accessRole, expiresAt, issuedAt }
 }
 

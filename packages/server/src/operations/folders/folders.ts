@@ -1,6 +1,6 @@
 import { ApiError, type Folder, maxFolderDepth, type Operations } from '@plenum/protocol'
 import type { Call, Handlers } from '../../calls/call.ts'
-import { reply } from '../../calls/reply.ts'
+import { reply } from '../../calls/answers/reply.ts'
 import { findFolderChains } from '../../store/access/access.ts'
 import type { Db } from '../../store/engine/db.ts'
 import { chain, levelsBelow, remove } from '../../store/documents/folder-tree.ts'
@@ -47,14 +47,14 @@ export const folderHandlers: Handlers<Operations['folders']> = {
     const { organizationId, folderId, maxDepth, pageSize, pageToken } = input
     const { apiKey } = caller
     const isNested = maxDepth !== undefined || input.rootFoldersOnly === true
-    const page = pages.open({ organizationId, folderId, isNested, maxDepth, pageSize, pageToken }, Infinity)
+    const page = pages.requested({ organizationId, folderId, isNested, maxDepth, pageSize, pageToken }, Infinity)
     const read = longReads.open(apiKey)
     try {
       const folder = folderId === undefined ? undefined : await find(db, apiKey, organizationId, folderId)
       const source = { db, apiKey, organizationId, read }
       const size = new AnswerSize()
       const rows = await readList(source, folderId ?? (isNested ? root : undefined), page, size)
-      const { items, nextPageToken } = pages.close(rows, page, cursorOf)
+      const { items, nextPageToken } = pages.withNextToken(rows, page, cursorOf)
       const inside = await readInside(source, items, folder ? (maxDepth ?? 1) - 1 : (maxDepth ?? 0), size)
       if (folder && items.length > 0) inside.set(folder.folderId, items)
       const topFolders = folder ? [folder] : items

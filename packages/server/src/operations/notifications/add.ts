@@ -1,5 +1,5 @@
 import { ApiError, type Input, type Operations } from '@plenum/protocol'
-import { locationNumber, newDigits, newId } from '../../access/ids.ts'
+import { locationNumber, newNotificationId, newId } from '../../access/ids.ts'
 import { type Call, type PreparedWrite, Stale } from '../../calls/call.ts'
 import type { Db } from '../../store/engine/db.ts'
 import { isDuplicateKey } from '../../store/engine/failures.ts'
@@ -38,7 +38,7 @@ export const addNotification: PreparedWrite<Add> = {
     const audience = audienceOf(input)
     if (!(await areMany(db, apiKey, audience, now))) return undefined
     const { organizationId } = input
-    const id = input.notificationId ?? newDigits()
+    const id = input.notificationId ?? newNotificationId()
     const staged = { id, key: newKey(id), deletionId: newId('del') }
     const startedAt = clock.elapsed()
     const deletion = () => ({
@@ -76,7 +76,7 @@ export const addNotification: PreparedWrite<Add> = {
       if (!isShown) throw new Stale()
       return { success: true, id: staged.id, message: 'Notification added successfully.' }
     }
-    const id = input.notificationId ?? newDigits()
+    const id = input.notificationId ?? newNotificationId()
     await notifications.put(
       db,
       apiKey,

@@ -10,7 +10,7 @@ import { notificationConfigHandlers } from './notification-configs.ts'
 import { addNotification, deferredDeletion } from './add.ts'
 import { filterOf } from './filters.ts'
 import { updateNotifications } from './update.ts'
-import { EncodedJson } from '../../calls/encoded-json.ts'
+import { EncodedJson } from '../../calls/answers/encoded-json.ts'
 import { listAll, page, type Window, withPageToken } from '../shared/paging.ts'
 
 /** Rows in one query: each comes with the metadata of its document and organization, and up to 500 users. */

@@ -1,10 +1,10 @@
 import { ApiError } from '@plenum/protocol'
-import type { Page, Pages } from '../../access/pages.ts'
+import type { Page, Pages } from '../../calls/answers/page-tokens.ts'
 import type { LongRead } from '../../platform/turns/long-reads.ts'
 import type { Call } from '../../calls/call.ts'
-import { type Reply, reply } from '../../calls/reply.ts'
+import { type Reply, reply } from '../../calls/answers/reply.ts'
 import type { Cursor } from '../../store/engine/db.ts'
-import { JsonArrayEncoder, JsonGroupsEncoder } from '../../calls/encoded-json.ts'
+import { JsonArrayEncoder, JsonGroupsEncoder } from '../../calls/answers/encoded-json.ts'
 
 export interface Window {
   limit: number
@@ -74,7 +74,7 @@ export async function page<Row, Shown>(
   present: Present<Row, Shown>,
 ): Promise<Reply<Shown[]>> {
   const { pages } = call
-  const wanted = pages.open({ ...input })
+  const wanted = pages.requested({ ...input })
   const first = await firstRows(call, list, wanted)
   if (isShort(first, wanted)) return reply(await presentAll(first, present), {})
   const collected = await collect(call, list, wanted, first, present, new JsonArrayEncoder())
@@ -89,7 +89,7 @@ export async function pageOfGroups<Row, Shown>(
   present: Present<Row, readonly [group: string, item: Shown]>,
 ): Promise<Reply<Record<string, Shown[]>>> {
   const { pages } = call
-  const wanted = pages.open({ ...input })
+  const wanted = pages.requested({ ...input })
   const first = await firstRows(call, list, wanted)
   const collected = await collect(call, list, wanted, first, present, new JsonGroupsEncoder())
   return withNextPage(collected, list, pages) as unknown as Reply<Record<string, Shown[]>>

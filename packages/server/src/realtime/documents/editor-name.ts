@@ -1,13 +1,11 @@
-import { isId } from '../../access/ids.ts'
+import { isClientId } from '@plenum/protocol'
 import type { EditorRef } from '../../store/refs.ts'
-
-export { idRule as idPattern, isId } from '../../access/ids.ts'
 
 /** The editor with a name such as `organization/document/editor`, whose three parts are percent-encoded. */
 export function parseEditorName(name: string): EditorRef | undefined {
   const parts = name.split('/').map(decoded)
   const [organizationId = '', documentId = '', editorId = ''] = parts
-  return parts.length === 3 && parts.every(isId) ? { organizationId, documentId, editorId } : undefined
+  return parts.length === 3 && parts.every(isClientId) ? { organizationId, documentId, editorId } : undefined
 }
 
 /** The organization and the editor of a Y-Sweet document, whose `docId` has one part. */

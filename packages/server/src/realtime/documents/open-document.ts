@@ -142,7 +142,7 @@ export class OpenDocument implements DocumentRef {
 
   /** The member was granted access. Backends are not shown as present. */
   enter(member: DocumentMember): void {
-    if (member.identity.access !== 'server') this.presence.enter(member, member.reportsIdleness)
+    if (member.identity.access !== 'backend') this.presence.enter(member, member.reportsIdleness)
   }
 
   /** The member's user has just done something. */
@@ -296,7 +296,7 @@ export class OpenDocument implements DocumentRef {
   /** Closes the backends whose credentials are not accepted any more. */
   closeBackends(reason: CloseReason, message: string): void {
     for (const member of this.members) {
-      if (member.identity.access === 'server') member.close(reason, message)
+      if (member.identity.access === 'backend') member.close(reason, message)
     }
   }
 

@@ -181,7 +181,7 @@ export class Participant implements DocumentMember, Sender {
   /** A limited token is for documents that exist. */
   get mayCreate(): boolean {
     const { access } = this.identity
-    const isLimited = access !== 'server' && access.isLimited
+    const isLimited = access !== 'backend' && access.isLimited
     return this.#listener.mayCreate !== false && !isLimited
   }
 

@@ -1,4 +1,4 @@
-import type { ErrorStatus } from '@plenum/protocol'
+import { clientIdRule, type ErrorStatus, isClientId } from '@plenum/protocol'
 import {
   type AccessRole,
   type CloseReason,
@@ -17,7 +17,6 @@ import type { Identity } from '../../authorization/identify.ts'
 import type { ReadMessage } from '../../messages/message.ts'
 import type { LiveStateSubscriber } from '../../live-states/live-states.ts'
 import type { ParticipantListener, Participant } from '../../documents/participant.ts'
-import { idPattern, isId } from '../../documents/editor-name.ts'
 import type { PresenceSubscriber } from '../../presence/presence-broadcast.ts'
 import { RefFrames } from '../../sockets/ref-frames.ts'
 import { WorkQueue } from '../../../platform/turns/work-queue.ts'
@@ -186,7 +185,7 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
     this.run(() => {
       const refuse = (status: ErrorStatus, message: string) =>
         this.#host.send({ type: 'error', id, ref, status, message })
-      if (!isId(liveStateDataId)) return refuse('INVALID_ARGUMENT', `liveStateDataId ${idPattern}`)
+      if (!isClientId(liveStateDataId)) return refuse('INVALID_ARGUMENT', `liveStateDataId ${clientIdRule}`)
       if (!participant.canWrite) {
         return refuse('PERMISSION_DENIED', 'The user may read this document, but not change it.')
       }

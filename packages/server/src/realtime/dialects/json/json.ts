@@ -1,4 +1,4 @@
-import type { ErrorStatus } from '@plenum/protocol'
+import { clientIdRule, type ErrorStatus, isClientId } from '@plenum/protocol'
 import { closeCodes, type CloseReason, limits, type ServerMessage } from '@plenum/protocol/realtime'
 import { Backlog } from '../../sockets/backlog.ts'
 import type { Connection } from '../../sockets/connection.ts'
@@ -9,7 +9,6 @@ import type { RealtimeServices } from '../../editors/services.ts'
 import { Denial, type Identity } from '../../authorization/identify.ts'
 import { type ReadMessage, type ReadResult, tryReadMessage } from '../../messages/message.ts'
 import { maxInlineJsonBytes } from '../../messages/large-json.ts'
-import { idPattern, isId } from '../../documents/editor-name.ts'
 import { type DocumentHost, JsonDocument } from './document.ts'
 import { JsonEditors } from './editors.ts'
 
@@ -212,8 +211,8 @@ export class JsonClient implements DialectClient, DocumentHost {
     }
     const sendClosed = (reason: CloseReason, text: string) =>
       this.send({ type: 'closed', ref, code: closeCodes[reason], reason: text })
-    if (!isId(organizationId)) return sendClosed('badMessage', `organizationId ${idPattern}`)
-    if (!isId(documentId)) return sendClosed('badMessage', `documentId ${idPattern}`)
+    if (!isClientId(organizationId)) return sendClosed('badMessage', `organizationId ${clientIdRule}`)
+    if (!isClientId(documentId)) return sendClosed('badMessage', `documentId ${clientIdRule}`)
     if (Math.max(this.#documents.size, this.#finishing.size) >= maxDocuments) {
       return sendClosed('tooMany', `A connection has at most ${maxDocuments} documents open.`)
     }
