@@ -66,8 +66,9 @@ export type Emitted = BusMessage extends infer Message
   : never
 
 /**
- * Delivers messages to the sessions of this server. Other servers do not get them. Their sessions find changed data in the
- * database by its number, and look at access, credentials and allowed domains again within a second.
+ * Delivers messages to the sessions of this server; other servers do not get them. A session that missed a message about
+ * data finds the change in the database, by its number. Changes of access, credentials and allowed domains have no number:
+ * only these messages tell open sessions about them.
  */
 export type Bus = MessageBus<BusMessage>
 

@@ -1,4 +1,4 @@
-// The program of a thread: work on stored documents, and on JSON of clients, that may take long.
+// The program of a worker thread. It does the work that may take long: on stored documents, and on large JSON from clients.
 import { answerDocumentTasks } from './crdt/document-tasks.ts'
 import { largeJsonTasks } from './realtime/messages/large-json.ts'
 

@@ -85,7 +85,10 @@ type Answered<O extends Operation> = Output<O> | Reply<Output<O>>
  * both run again.
  */
 export interface PreparedWrite<O extends Operation> {
-  /** Names what the call writes. Calls with the same subject run one after the other, so that they do not make each other stale. */
+  /**
+   * Names what the call writes. Calls with the same subject run one after the other, so that they do not make each other
+   * stale.
+   */
   subject?(call: Call<O>): string
   /** Reads committed data from `call.db`, and writes with `writeStep` only. The result is the second argument of `write`. */
   prepare(call: Call<O>): Promise<unknown>

@@ -11,7 +11,9 @@ export function runPrepared(write: Write, handler: PreparedWrite<Operation>): Pr
   if (!handler.subject) return prepareAndCommit(write, handler)
   const { services, request, callerScope } = write
   const subject = handler.subject(write.readCall())
-  return services.subjectQueues.run(callerScope, subject, request.bytes, () => prepareAndCommit(write, handler))
+  return services.subjectQueues.run(callerScope, subject, request.bytes, () =>
+    prepareAndCommit(write, handler),
+  )
 }
 
 async function prepareAndCommit(write: Write, handler: PreparedWrite<Operation>): Promise<Answer> {

@@ -1,34 +1,25 @@
 import type { Emitted } from '../bus.ts'
-import type { Scope } from '../store/deletions.ts'
-import type { Database, Db } from '../store/engine/db.ts'
+import type { RemoveInSteps } from '../store/deletions.ts'
+import type { Database } from '../store/engine/db.ts'
 import type { Job, JobKind } from '../store/jobs.ts'
 
-/**
- * Removes in steps what the transaction leaves of the scope. False: the scope is small, or the transaction returned false.
- */
-export type RemoveInSteps = (
-  apiKey: string,
-  scope: Extract<Scope, { movedTo?: string }>,
-  transaction: (db: Db) => Promise<boolean>,
-) => Promise<boolean>
-
-/** What one run of a job is given. */
+/** What a handler gets for one run of a job. */
 export interface JobContext<K extends JobKind> {
   database: Database
   job: Job<K>
   now: number
-  /** Publishes a message to open sessions of the job's API key. Call it once the change is durable. */
+  /** Sends a message to open sessions of the job's API key. Call it once the change is durable. */
   emit: (message: Emitted) => void
   removeInSteps: RemoveInSteps
 }
 
-/** What a kind of job does. */
+/** What jobs of one kind do. */
 export interface JobHandler<K extends JobKind> {
-  /** Does all of the job or, if it throws, nothing. */
+  /** Does the whole job. If it throws, the runner tries the job again later, so it must be safe to repeat. */
   run(context: JobContext<K>): Promise<void>
-  /** Records that the job will never run, after its last attempt failed. */
+  /** Runs instead of `run` after the last attempt has failed: records that the job failed, and that it is not tried again. */
   abandon(context: Pick<JobContext<K>, 'database' | 'job' | 'now'>): Promise<void>
 }
 
-/** The handler of every kind of job, by its name. */
+/** One handler for each kind of job. */
 export type JobHandlers = { [K in JobKind]: JobHandler<K> }

@@ -72,7 +72,10 @@ export const apiKeyHandlers: Handlers<Operations['apiKeys']> = {
       limit: wanted.size + 1,
       after: wanted.after,
     })
-    const { items, nextPageToken } = pages.withNextToken(rows, wanted, ({ createdAt, apiKey }) => [createdAt, apiKey])
+    const { items, nextPageToken } = pages.withNextToken(rows, wanted, ({ createdAt, apiKey }) => [
+      createdAt,
+      apiKey,
+    ])
     return reply(
       items.map(({ apiKey, name, type }) => ({ id: apiKey, apiKeyName: name, type })),
       { extra: { nextPageToken } },

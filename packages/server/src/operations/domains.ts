@@ -8,7 +8,7 @@ export const domainHandlers: Handlers<Operations['domains']> = {
   async add({ input, caller: { apiKey }, db, signal }) {
     const wanted = normalizeAll(input.domains)
     const domainsAdded = await domains.add(db, apiKey, wanted)
-    // Without domains every origin is allowed, so the first one closes open pages of other origins.
+    // Without domains every origin is allowed. So the first domain closes the open connections of pages from other origins.
     signal({ kind: 'domains' })
     const skippedDomains = wanted.filter((domain) => !domainsAdded.includes(domain))
     if (skippedDomains.length === 0) return { domainsAdded }

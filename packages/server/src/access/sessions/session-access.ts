@@ -4,12 +4,12 @@ import { type Decision, decide, limit, mergeGrants } from '../permissions.ts'
 import { loadOpenedDocument, type Overlay } from '../subjects.ts'
 import type { TokenGrant } from '../tokens/token-claims.ts'
 
-/** Opens a document: a user with the grants of the token, or a backend with the credentials of the API key. */
+/** Who opens a document: a user with the grants of the token, or a backend with the credentials of the API key. */
 export type SessionUser =
   | {
       userId: string
       resources: readonly TokenGrant[]
-      /** The token opens only the documents in its resources, with at most their role. */
+      /** Whether the token opens only the documents in its resources, with at most the role that it names there. */
       isLimited?: boolean
     }
   | 'backend'
@@ -45,9 +45,10 @@ export async function evaluateAccess(
   })
 }
 
-/** A grant on the document itself gives access under every access type. */
+/** For a backend: a grant on the document itself gives access under every access type. */
 const asEditor: Overlay = (type) => (type === 'document' ? { accessRole: 'editor' } : undefined)
 
+/** For a user: the stored grants, merged with those of the token. */
 const withToken =
   (grants: readonly TokenGrant[], nowSeconds: number): Overlay =>
   (type, id, stored) => {

@@ -9,8 +9,8 @@ let collected: (readonly Uint8Array[])[] | undefined
 const maxJoinedBytes = 1024 * 1024
 
 /**
- * A value that is already encoded as JSON in UTF-8; an answer contains it unchanged. Large values are encoded before the answer
- * is, in a thread or in slices.
+ * A value that is already encoded as JSON in UTF-8; an answer contains it unchanged. Large values are encoded before the
+ * answer is, in a thread or in slices.
  */
 export class EncodedJson {
   readonly #pieces: readonly Uint8Array[]

@@ -17,7 +17,10 @@ export interface Schema {
   maximum?: number
   /** The whole message when the field is missing. */
   'x-missing'?: string
-  /** What follows the field's name in the message when the pattern does not match. On an object: the whole message for any fault. */
+  /**
+   * What follows the field's name in the message when the pattern does not match. On an object: the whole message for any
+   * fault.
+   */
   'x-invalid'?: string
   /** The field exists since this version; `v1` ignores it. */
   'x-since'?: 'v2'

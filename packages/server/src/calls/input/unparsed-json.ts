@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto'
 
-/** A large value of the input, as the bytes that the caller sent. Only its structure and depth have been checked, not its strings. */
+/**
+ * A large value of the input, as the bytes that the caller sent. Only its structure and depth have been checked, not its
+ * strings.
+ */
 export class UnparsedJson {
   readonly bytes: Uint8Array
 

@@ -8,7 +8,7 @@ export interface BodyBytes {
 }
 
 export const endedEarly = () =>
-  new ApiError('INVALID_ARGUMENT', 'The request ended before its body was there.')
+  new ApiError('INVALID_ARGUMENT', 'The request ended before its whole body had arrived.')
 
 /** Beyond this size, a body is read only while the event loop is free, because a socket can deliver 2 MiB at once. */
 const maxUnpacedBytes = 64 * 1024

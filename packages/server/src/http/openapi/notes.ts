@@ -8,4 +8,3 @@ export function notesOf({ requires, size, errorCode }: Operation): string[] {
   if (errorCode) notes.push('Its errors have a field `code` with the value of `status`.')
   return notes
 }
-

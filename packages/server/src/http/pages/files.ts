@@ -11,7 +11,10 @@ interface File {
   headers?: Record<string, string>
 }
 
-/** Serves text that never changes while the server runs. The text is loaded and compressed on the first request, then cached. */
+/**
+ * Serves text that never changes while the server runs. The text is loaded and compressed on the first request, then
+ * cached.
+ */
 export function serveFile(app: FastifyInstance, url: string, { type, load, headers = {} }: File): void {
   const prepare = async () => {
     const text = await load()

@@ -89,9 +89,7 @@ export class RealtimeServices {
     return { ...this.documents.numbers, ...this.#appender.stored, refusedUpdates: this.#refusedUpdates }
   }
 
-  /**
-   * Resolves when no transaction under the API key is being committed whose sender lost access; undefined if there is none.
-   */
+  /** Resolves when no transaction under the API key is being committed whose sender lost access; undefined if there is none. */
   commitsUnderWay(apiKey: string): Promise<unknown> | undefined {
     return this.#commits.underWay(apiKey)
   }
