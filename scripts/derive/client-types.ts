@@ -1,6 +1,7 @@
 import * as protocol from '@plenum/protocol'
 import { families } from '../../packages/server/src/http/openapi/families.ts'
-import { notesOf, pathsOf } from '../../packages/server/src/http/openapi/notes.ts'
+import { notesOf } from '../../packages/server/src/http/openapi/notes.ts'
+import { pathsOf } from '../../packages/server/src/http/openapi/openapi.ts'
 import type { Field } from './field-notes.ts'
 import { comment } from './js-doc.ts'
 import { declarationText, shapeName, shapes, typeText } from './type-text.ts'

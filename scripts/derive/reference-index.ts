@@ -4,7 +4,7 @@ import {
   type StandardError,
   standardErrors,
 } from '../../packages/server/src/http/openapi/errors.ts'
-import { pathsOf } from '../../packages/server/src/http/openapi/notes.ts'
+import { pathsOf } from '../../packages/server/src/http/openapi/openapi.ts'
 import { anchor, type Family } from './reference.ts'
 
 /** Returns the index page of the reference: what applies to all operations, and a list of all operations. */

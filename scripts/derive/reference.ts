@@ -1,8 +1,9 @@
-import { type Access, type ErrorExample, type Operation, operations, type Version } from '@plenum/protocol'
+import { type Access, type ApiVersion, type ErrorExample, type Operation, operations } from '@plenum/protocol'
 import { envelopeOf, httpStatusOfError, ownErrors } from '../../packages/server/src/http/openapi/errors.ts'
 import { families } from '../../packages/server/src/http/openapi/families.ts'
 import { missingInput, successEnvelope } from '../../packages/server/src/http/openapi/messages.ts'
-import { notesOf, pathsOf } from '../../packages/server/src/http/openapi/notes.ts'
+import { notesOf } from '../../packages/server/src/http/openapi/notes.ts'
+import { pathsOf } from '../../packages/server/src/http/openapi/openapi.ts'
 import { inputTable, outputTable, typeOf } from './fields.ts'
 import { printJson } from './json.ts'
 import { referenceIndex } from './reference-index.ts'
@@ -62,7 +63,7 @@ function operationSection(name: string, operation: Operation): string {
       : `**Input**: none${bodyNote(operation)}.`,
     `\`\`\`sh\n${curl(operation)}\n\`\`\``,
     `**Output**: \`data\` is ${article(typeOf(output))}.${tokens ? ` If there are more pages, ${tokens} ${paging.length > 1 ? 'are' : 'is'} beside \`data\`.` : ''} The message is \`${message}\`${other}${outputFields && `\n\n${outputFields}`}`,
-    `\`\`\`json\n${printJson(successEnvelope(operation, operation.versions.at(-1) as Version), 100)}\n\`\`\``,
+    `\`\`\`json\n${printJson(successEnvelope(operation, operation.versions.at(-1) as ApiVersion), 100)}\n\`\`\``,
     errorTable(operation),
   )
 }

@@ -46,7 +46,7 @@ export type Family = keyof Operations
 export * from './errors.ts'
 export * from './base/events.ts'
 export { AccessRole, AccessType } from './base/fields.ts'
-export { ChosenId, clientIdRule, isClientId, NewFolderId, NotificationId } from './base/ids.ts'
+export { ChosenId, chosenIdRule, isChosenId, NewFolderId, NotificationId } from './base/ids.ts'
 export * from './base/operation.ts'
 export * from './resources/outcomes.ts'
 export * from './resources/crdt.ts'

@@ -8,11 +8,11 @@ interface InDocument {
   documentId: string
 }
 
-/** Whose access may have changed: these users', that of all users in these organizations or documents, or everyone's. */
+/** Whose access may have changed: these users, all users in these organizations or documents, or without a field everyone. */
 export interface AccessScope {
   userIds?: readonly string[]
   organizationIds?: readonly string[]
-  /** Documents of the one organization in `organizationIds`. */
+  /** Documents of the only organization in `organizationIds`. */
   documentIds?: readonly string[] | undefined
 }
 
@@ -35,11 +35,11 @@ export type BusMessage =
       version: VersionInfo
       restoredBy?: VersionUser | undefined
     } & InDocument)
-  /** Live states were set, by the document's change number `seq`. */
+  /** Live states of the document were set. `seq` is the number of the change. */
   | ({ kind: 'liveState'; seq: number } & InDocument)
-  /** The backend's presence entries of these users have changed. With `removed` they have none any more. */
+  /** The backend has changed the presence entries of these users. With `removed`, it has removed them. */
   | ({ kind: 'presence'; userIds: readonly string[]; removed?: boolean } & InDocument)
-  /** Documents were deleted, or moved to another id. Without `documentIds`: all of the organization. */
+  /** Documents were deleted, or moved to another id. Without `documentIds`: all documents of the organization. */
   | {
       kind: 'gone'
       apiKey: string
@@ -47,10 +47,10 @@ export type BusMessage =
       documentIds?: readonly string[]
       isMoved?: boolean
     }
-  /** Presence, live states and editors of documents may all have changed. Without `documentIds`: all of the organization. */
+  /** Presence, live states and editors of these documents may have changed. Without `documentIds`: all of the organization. */
   | { kind: 'changed'; apiKey: string; organizationId: string; documentIds?: readonly string[] }
 
-/** What to publish instead when it is unknown whether the write was committed: open sessions read the documents again. */
+/** The message to publish if it is unknown whether the write was committed: open sessions read the documents again. */
 export function toUncertainMessage(message: BusMessage): BusMessage {
   if (!('organizationId' in message)) return message
   const { apiKey, organizationId } = message
@@ -65,7 +65,11 @@ export type Signal = BusMessage extends infer Message
     : never
   : never
 
-/** Delivers the messages of this server. Nothing depends on it: a session that missed a message finds the change in the database. */
+/**
+ * Delivers messages to the sessions of this server; other servers do not get them. A session that missed a message about
+ * data finds the change in the database, by its number. Changes of access, credentials and allowed domains have no number:
+ * only these messages tell open sessions about them.
+ */
 export type Bus = MessageBus<BusMessage>
 
 /** The bus within one process. */

@@ -5,11 +5,12 @@ import type { Durability } from './store/engine/db.ts'
 /** The limits of spec 0.7 that an operator may change. */
 export interface Limits {
   bodyBytes: number
+  /** The same for operations that write CRDT data. */
   crdtBodyBytes: number
   jsonDepth: number
-  /** Keys in one body: V8 needs microseconds per key to build an object. CRDT data is not counted. */
+  /** Keys in one body. V8 needs microseconds for each key when it builds an object. CRDT data has its own limits. */
   jsonKeys: number
-  /** Strings, arrays and objects in one body. CRDT data is not counted. */
+  /** Strings, arrays and objects in one body. CRDT data has its own limits. */
   jsonValues: number
   /** Per client address; 0 is unlimited. */
   createWorkspacePerHour: number
@@ -17,17 +18,19 @@ export interface Limits {
   workspaceRequestsPerMinute: number
   /** Per API key; 0 is unlimited. */
   apiKeyRequestsPerMinute: number
+  /** Workspaces that have the same email address of the owner. */
   workspacesPerOwner: number
+  /** 0: no workspace may create production API keys. */
   productionKeysPerWorkspace: number
   /** WebSockets on this server. */
   connections: number
-  /** Documents that one user may create by opening them; 0 is unlimited. */
+  /** Documents that one user may create by opening them, each minute; 0 is unlimited. */
   createdByOpeningPerMinute: number
   /** Documents that all users of an API key may create by opening them, each day (UTC); 0 is unlimited. */
   createdByOpeningPerDay: number
   /** Bytes that one editor may store: its snapshot and the updates after it. */
   editorBytes: number
-  /** Editors that clients may create in one document. */
+  /** Clients can create an editor only while its document has fewer editors than this. */
   editorsPerDocument: number
 }
 
@@ -39,39 +42,47 @@ export interface Config {
   databasePoolSize: number
   /** How long one PostgreSQL statement may take. */
   databaseTimeoutSeconds: number
-  /** Undefined: generated and stored in the data folder. */
+  /** Undefined: the server generates a key and stores it in the data folder. */
   secretKey: string | undefined
+  /** Whether an acknowledged write survives a power failure (`full`) or only a crash of the process (`relaxed`). */
   durability: Durability
+  /** The number of proxies in front of the server that append to `X-Forwarded-For`. 0: the header is ignored. */
   trustedProxyHops: number
-  /** Origins of the server's own pages, besides IP addresses and `localhost`. */
+  /**
+   * The origins at which browsers reach the server, besides IP addresses and `localhost`. Pages from them may use every API
+   * key.
+   */
   publicOrigins: readonly string[]
   logLevel: LogLevel
   /** Undefined: `pretty` in a terminal, otherwise `json`. */
   logFormat: 'pretty' | 'json' | undefined
   /** Whether log lines in a terminal are colored. */
   colors: boolean
+  /** Email domains to treat as disposable besides the built-in list. */
   disposableDomains: readonly string[]
+  /** Email domains to accept although they are listed. */
   disposableDomainsExcept: readonly string[]
   /** `closed`: Create Workspace refuses every caller. */
   workspaceCreation: 'open' | 'closed'
   /** The default access type of documents under new API keys. */
   defaultDocumentAccess: ApiKeyOptions['defaultDocumentAccessType']
-  /** How long a request may take to arrive. */
+  /** How long a request may take to arrive. Its headers may take at most 10 seconds. */
   requestTimeoutSeconds: number
+  /** How long accepted requests may take to finish after SIGTERM. */
   shutdownSeconds: number
   limits: Limits
 }
 
 const documentAccess = ['public', 'organizationPrivate', 'restricted'] as const
 
-/** An invalid setting. The message names the setting and the accepted values. */
+/** Thrown for invalid settings. The message names each setting and the values that it accepts. */
 export class ConfigError extends Error {}
 
 const secretCommand = `node -p 'crypto.randomBytes(32).toString("base64url")'`
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Reads the settings from the environment, once. Nothing else in the server reads it. */
+/** Reads the settings from the environment. No other code of the server reads the environment. */
 export function readConfig(env: Environment): Config {
   const text = (name: string) => env[name]?.trim() || undefined
   const problems: string[] = []

@@ -76,7 +76,7 @@ async function main(config: Config, hints: readonly string[]): Promise<void> {
   }
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => void stop(signal))
   process.on('uncaughtException', (error) => {
-    // Acknowledged writes are on disk, so exiting loses nothing. Continuing in an unknown state might.
+    // Acknowledged writes are on disk, so to exit loses nothing. To continue in an unknown state might.
     log.fatal({ err: error }, 'uncaught exception')
     exit(1)
   })
@@ -87,7 +87,10 @@ async function main(config: Config, hints: readonly string[]): Promise<void> {
   }
 }
 
-/** One sentence for problems that an operator can fix. Anything else is a bug and is printed with its stack. */
+/**
+ * Returns one sentence if the operator can fix the problem. Any other error is a bug: it is returned, and printed with its
+ * stack.
+ */
 function reasonFor(error: unknown, config: Config | undefined): unknown {
   const { code, message, syscall } = error as NodeJS.ErrnoException
   if (error instanceof ConfigError || error instanceof OpenError) return message
@@ -98,7 +101,7 @@ function reasonFor(error: unknown, config: Config | undefined): unknown {
   return syscall === undefined ? error : message
 }
 
-/** The settings in the file .env. Without the file there are none. */
+/** Reads the settings in the file .env. Without the file there are none. */
 function readEnvFile(): Record<string, string | undefined> {
   try {
     return parseEnv(readFileSync('.env', 'utf8'))
@@ -114,7 +117,7 @@ let hints: string[] = []
 try {
   const file = readEnvFile()
   hints = unknownSettings(file, process.env)
-  // Libraries read the environment too. It takes precedence over the file.
+  // The environment overrides the file. The file is copied into it, because libraries read only the environment.
   for (const [name, value] of Object.entries(file)) process.env[name] ??= value
   config = readConfig(process.env)
   await main(config, hints)

@@ -1,20 +1,20 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { Credentials } from './access/credentials/credentials.ts'
-import { Deletions } from './access/deletions.ts'
+import { LargeDeletions } from './deletions/large-deletions.ts'
 import { createDisposableCheck } from './access/domains/disposable.ts'
 import type { Secrets } from './access/credentials/secrets.ts'
 import { createUserTokens } from './access/tokens/user-tokens.ts'
 import { createCallableOperations } from './calls/callable-operations.ts'
-import { createClientVersions } from './calls/client-versions.ts'
+import { createLiveVersionCalls } from './calls/live-version-calls.ts'
 import { createIdempotency } from './calls/idempotency.ts'
-import { createRateLimits } from './calls/rate-limits.ts'
+import { createRateLimits } from './calls/limits/rate-limits.ts'
 import type { Services } from './calls/services.ts'
-import { SubjectQueues } from './calls/subject-queues.ts'
+import { SubjectQueues } from './calls/limits/subject-queues.ts'
 import { type Config, ConfigError } from './config.ts'
 import { DocumentThreads } from './crdt/document-threads.ts'
 import { createStoredDocuments } from './crdt/stored-documents.ts'
-import { createAdmission } from './http/admission.ts'
+import { createApiKeyCheck } from './http/api-key-check.ts'
 import { createApp } from './http/app.ts'
 import { createAuthenticator } from './http/authenticate.ts'
 import { mountBodyParsers } from './http/bodies/body-parsers.ts'
@@ -49,7 +49,7 @@ export interface ServerDeps {
   secrets: Secrets
   metrics: Metrics
   log: Log
-  /** Default: within this process. */
+  /** Default: a bus within this process. */
   bus?: Bus
   /** Default: the system's clock. */
   clock?: Clock
@@ -59,13 +59,13 @@ export interface ServerDeps {
 
 export interface Server {
   app: FastifyInstance
-  /** Listens and starts the background work. Resolves with the URL. */
+  /** Starts to listen, and starts the background work. Resolves with the URL of the server. */
   start(): Promise<string>
-  /** Drains the server: finishes accepted requests and refuses new ones. The caller closes the database. */
+  /** Drains the server: finishes accepted requests and refuses new ones. Afterwards the caller closes the database. */
   stop(): Promise<void>
 }
 
-/** Builds the server. Everything outside of it is passed in, so tests run the same server. */
+/** Builds the server. It gets the database, clock and log as arguments, so tests run the same server with their own. */
 export function createServer(deps: ServerDeps): Server {
   const { config, database, secrets, metrics, log } = deps
   const { bus = createServerBus(log), clock = systemClock } = deps
@@ -73,11 +73,11 @@ export function createServer(deps: ServerDeps): Server {
   const { now } = clock
   let isDraining = false
 
-  // Who may call, and what is being deleted.
+  // Credentials, rate limits and large deletions.
   const credentials = new Credentials(database, secrets.authTokenKey)
   const userTokens = createUserTokens(database, secrets)
   const rateLimits = createRateLimits(limits)
-  const deletions = new Deletions({
+  const deletions = new LargeDeletions({
     database,
     clock,
     onGone: (gone) => bus.publish({ kind: 'gone', ...gone }),
@@ -147,7 +147,7 @@ export function createServer(deps: ServerDeps): Server {
     publicOrigins,
     unsentAnswers,
     addressOf: (request) => requestAddress(request, trustedProxyHops),
-    runVersionOperation: createClientVersions(services, callables, log),
+    runVersionOperation: createLiveVersionCalls(services, callables, log),
   })
   metrics.addSources({
     build: { version, database: database.dialect },
@@ -156,7 +156,7 @@ export function createServer(deps: ServerDeps): Server {
     onFailure: (err) => log.warn({ err }, 'cannot read the size of the database'),
   })
 
-  // HTTP: sockets, then what applies to every request, then the routes.
+  // HTTP: connections, then what applies to every request, then the routes.
   const newRequestId = createRequestIds()
   const connections = createConnections({
     requestTimeoutSeconds: config.requestTimeoutSeconds,
@@ -167,18 +167,18 @@ export function createServer(deps: ServerDeps): Server {
   })
   const app = createApp({ config, log, metrics, connections, newRequestId, isDraining: () => isDraining })
   mountBodyParsers(app, limits)
-  const admission = createAdmission({
+  const checkApiKey = createApiKeyCheck({
     publicOrigins,
     rateLimits,
     allowedDomains: (apiKey) => domains.all(database.read, apiKey),
   })
   const authenticator = createAuthenticator(credentials)
-  mountOperations(app, { services, config, callables, authenticator, admission })
+  mountOperations(app, { services, config, callables, authenticator, checkApiKey })
   mountYSweet(app, {
     services,
     config,
     log,
-    admission,
+    checkApiKey,
     identify: createBearerCheck(credentials, userTokens, clock),
     unsentAnswers,
     editorRefOf: parseDocId,
@@ -195,11 +195,11 @@ export function createServer(deps: ServerDeps): Server {
           'SECRET_KEY does not match this database. Use the key of the first start: from the environment, .env or the file secret.key in DATA_DIR.',
         )
       }
-      // Before the first request: what is being deleted must not be visible.
+      // Before the first request, because requests must not see what an unfinished deletion has left.
       await deletions.start()
       const address = await app.listen({
         port: config.port,
-        // For `localhost` the framework would listen on both addresses, but serve and close the second one differently.
+        // For `localhost` Fastify would listen on both addresses, but serve and close the second one in another way.
         host: config.host === 'localhost' ? '127.0.0.1' : config.host,
         listenTextResolver: (address) => `listening at ${address}`,
       })

@@ -1,4 +1,4 @@
-// The program of a thread. It works on stored documents and parses large JSON of clients, which may take long.
+// The program of a worker thread. It does the work that may take long: on stored documents, and on large JSON from clients.
 import { answerThreadTasks } from './crdt/document-tasks.ts'
 import { largeJsonTasks } from './realtime/messages/large-json.ts'
 

@@ -16,15 +16,15 @@ export const ChosenId = Type.String({
 })
 
 /** What an id must be, for messages that begin with the name of the field. */
-export const clientIdRule = `must have 1 to ${maxIdLength} characters, must not contain control characters and must not be "." or "..".`
+export const chosenIdRule = `must have 1 to ${maxIdLength} characters, must not contain control characters and must not be "." or "..".`
 
 // Compiled on first use, so importing the protocol costs nothing.
-let compiledClientId: Validator | undefined
+let compiledChosenId: Validator | undefined
 
 /** Whether the value is a valid id, by the schema that validates requests. */
-export function isClientId(value: unknown): value is string {
-  compiledClientId ??= Compile(ChosenId)
-  return compiledClientId.Check(value)
+export function isChosenId(value: unknown): value is string {
+  compiledChosenId ??= Compile(ChosenId)
+  return compiledChosenId.Check(value)
 }
 
 export const ApiKeyId = described(ChosenId, 'Id of the API key.')

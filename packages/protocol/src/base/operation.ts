@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox'
 import type { ErrorStatus } from './error-statuses.ts'
 
-export type Version = 'v1' | 'v2'
+export type ApiVersion = 'v1' | 'v2'
 
 /** The credentials that a call needs. `body`: the credentials of an API key, sent inside `data` (spec 0.2). */
 export type Access = 'public' | 'workspace' | 'apiKey' | 'body'
@@ -23,7 +23,7 @@ export interface Operation {
   path: string
   /** Further paths of the same operation, after the version. */
   aliases?: readonly string[]
-  versions: readonly Version[]
+  versions: readonly ApiVersion[]
   access: Access
   effect: 'read' | 'write'
   /**

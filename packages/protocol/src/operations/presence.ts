@@ -25,7 +25,7 @@ export const presence = {
     errors: [
       {
         status: 'RESOURCE_EXHAUSTED',
-        message: 'A document has at most 1000 users whom a backend shows as present.',
+        message: 'A backend can add at most 1000 users to the presence of a document.',
       },
     ],
     example: {

@@ -2,9 +2,9 @@ import { ApiError } from '@plenum/protocol'
 
 /** The user ids under which a tenant's backend writes. No user token may carry one, so a client cannot write as the backend. */
 export const backendUserIds = {
-  /** A backend that connects with the credentials of the API key. */
+  /** For writes on sockets that a backend opened with the credentials of its API key. */
   socket: 'server',
-  /** Operations of the REST interface. */
+  /** For writes of operations over REST. */
   rest: 'rest-api',
 } as const
 
@@ -12,7 +12,7 @@ const reserved: ReadonlySet<string> = new Set(Object.values(backendUserIds))
 
 export const isBackendUserId = (userId: string): boolean => reserved.has(userId)
 
-/** Throws if a token for this user id could be mistaken for the backend. */
+/** Throws if the user id is reserved for backends. */
 export function refuseBackendUserId(userId: string): void {
   if (!isBackendUserId(userId)) return
   const reason = 'writes of your backend are stored under this name.'

@@ -41,7 +41,7 @@ describe('token and stored grants', () => {
   }
 
   test.each(rows)(
-    '[25.3] with a stored grant %s and a token grant %s, where %s, %s applies',
+    '[25.3] which grant applies (stored: %s, token: %s, %s): %s',
     (storedKind, tokenKind, order, applies) => {
       const some = (kind: Kind): Grant[] =>
         (kind === 'live' ? live : ended).flatMap((expiresAt) => [
@@ -58,7 +58,7 @@ describe('token and stored grants', () => {
     },
   )
 
-  test('[25.3.2] when a grant ends no older one applies again, except a stored grant after the grant of a token', () => {
+  test("[25.3.2] an older stored grant applies again when the token's grant ends, but an older token not when the stored grant ends", () => {
     const at = (setAt: number, until: number) => ({
       ...viewer,
       setAt: moment + setAt,

@@ -140,11 +140,11 @@ describe('every combination', () => {
     return { compared, differences: differences.slice(0, 3) }
   }
 
-  test('[25.4] decide follows the rules for a document in all 209,664 combinations', () => {
+  test('[25.4] decide agrees with an independent oracle about documents in all 209,664 combinations', () => {
     expect(compare(documents, chains)).toEqual({ compared: 209_664, differences: [] })
   })
 
-  test('[25.4] decide treats a folder like a document in all 6,528 combinations', () => {
+  test('[25.4] decide agrees with an independent oracle about folders in all 6,528 combinations', () => {
     const chainsWithFolder = chains.filter(({ near }) => near)
     expect(compare([undefined], chainsWithFolder)).toEqual({ compared: 6_528, differences: [] })
   })
@@ -195,12 +195,12 @@ describe('examples of the spec', () => {
   }
 
   const label = (grant: Grant | undefined) =>
-    grant ? `${grant.accessRole}${grant === expired ? ', expired' : ''}` : '–'
+    grant ? `${grant === expired ? 'expired ' : ''}${grant.accessRole}` : 'none'
 
   for (const row of rows) {
     const [accessType, definedAt, organization, folder, document, read, write] = row
-    const grants = `organization ${label(organization)}, folder ${label(folder)}, document ${label(document)}`
-    test(`[25.9] ${accessType} from the ${definedAt}; ${grants}: read ${read}, write ${write}`, () => {
+    const grants = `grants (organization: ${label(organization)}, folder: ${label(folder)}, document: ${label(document)})`
+    test(`[25.9] if the ${definedAt} sets ${accessType}, a user with ${grants} may read: ${read}, write: ${write}`, () => {
       const decision = decide(subjectOf(row), now)
       const outcome = { accessType: decision.accessType, read: decision.allowed, write: canWrite(decision) }
       expect(outcome).toEqual({ accessType, read, write })
@@ -248,7 +248,7 @@ describe('effective access type', () => {
 
 describe('restricted deep in a tree', () => {
   test.each([0, 1, 2, 3, 4])(
-    '[25.4] with restricted set on folder 2 of 5, a grant on folder %i applies only at or below it',
+    '[25.4] if folder 2 of the folders 0 (nearest) to 4 is restricted, a grant on folder %i applies only if that is at or below folder 2',
     (grantedAt) => {
       const folders = Array.from({ length: 5 }, (_, index): Level => ({
         accessType: index === 2 ? 'restricted' : null,
@@ -282,12 +282,12 @@ describe('checks before the access type', () => {
     ['no answer denies', undefined, undefined],
     ['hasAccess false denies', { hasAccess: false, accessRole: 'editor' }, undefined],
     ['an answer that ends this second denies', { hasAccess: true, expiresAt: now }, undefined],
-    ['hasAccess true without a role makes an editor', { hasAccess: true }, 'editor'],
-    ['viewer makes a viewer', { hasAccess: true, accessRole: 'viewer' }, 'viewer'],
-    ['an unexpired answer ends with it', { hasAccess: true, expiresAt: now + 1 }, 'editor'],
+    ['hasAccess true without a role gives editor access', { hasAccess: true }, 'editor'],
+    ['accessRole viewer gives viewer access', { hasAccess: true, accessRole: 'viewer' }, 'viewer'],
+    ['an answer that ends later gives access until then', { hasAccess: true, expiresAt: now + 1 }, 'editor'],
   ]
   test.each(answers)(
-    '[25.4] the permission provider decides whatever the grants and the access type: %s',
+    '[25.4] the permission provider decides, whatever the grants and the access type are: %s',
     (_, answer, accessRole) => {
       const answered = accessRole
         ? { allowed: true, accessRole, ...(answer?.expiresAt && { expiresAt: answer.expiresAt }) }
@@ -336,7 +336,7 @@ describe('roles', () => {
 })
 
 describe('expiry', () => {
-  test('[25.8] a grant applies until the second of expiresAt and no longer', () => {
+  test('[25.8] a grant applies before the second of expiresAt, and not from that second on', () => {
     const held = { allowed: true, accessRole: 'editor', expiresAt: now, accessType: 'restricted' }
     expect(decide(until(now), now - 1)).toEqual(held)
     expect(decide(until(now), now - 0.001)).toEqual(held)
@@ -351,7 +351,7 @@ describe('expiry', () => {
     expect(decide(until(Number.NaN), now)).toEqual(noGrant('restricted'))
   })
 
-  test('[25.8] a decision changes without an operation at its expiresAt and never before', () => {
+  test('[25.8] without a call of an operation, a decision changes at its expiresAt and not before', () => {
     const moments = [now + 1, now + 2, now + 3, undefined]
     const roles = ['viewer', 'editor'] as const
     const grants = [

@@ -3,29 +3,33 @@ export type AccessRole = 'viewer' | 'editor'
 
 export interface Grant {
   accessRole: AccessRole
-  /** Unix seconds; the grant ends at this second. Absent or null: permanent. */
+  /** Unix seconds: the grant ends when this second begins. Absent or null: the grant is permanent. */
   expiresAt?: number | null
 }
 
 export interface StoredGrant extends Grant {
-  /** Epoch milliseconds at which it was granted, changed or removed. A removed grant is stored as expired. */
+  /** When the grant was added, changed or removed, in Unix milliseconds. A removed grant is stored as expired. */
   setAt: number
 }
 
+/** What the permission provider answers about a user and a resource. */
 export interface ProviderAnswer {
   hasAccess: boolean
   accessRole?: AccessRole
-  /** Unix seconds, unlike the provider's wire format. */
+  /** Unix seconds, although the provider itself sends another unit. */
   expiresAt?: number | null
 }
 
-/** One folder or document. `accessType` null inherits from the level above; `grant` is the user's own on this level. */
+/**
+ * A folder or a document. Without an access type (null) it inherits that of the level above. `grant` is the user's grant on
+ * it.
+ */
 export interface Level {
   accessType: AccessType | null
   grant?: Grant
 }
 
-/** What a decision about a user and an organization is based on. */
+/** The facts for a decision about a user and an organization. */
 export interface OrganizationSubject {
   authenticated: boolean
   organization: { disabled: boolean; grant?: Grant }
@@ -33,10 +37,10 @@ export interface OrganizationSubject {
   provider?: { answer: ProviderAnswer | undefined }
 }
 
-/** What a decision about a user and a document is based on; without `document`, about the folder `folders[0]`. */
+/** The facts for a decision about a user and a document. Without `document` it is about the folder `folders[0]`. */
 export interface Subject extends OrganizationSubject {
   document?: Level & { disabled: boolean }
-  /** From the nearest folder up to the top-level one; empty at root. */
+  /** The folders around the document, nearest first. Empty: the document is at the root. */
   folders: readonly Level[]
   /** `defaultDocumentAccessType` of the API key. */
   defaultAccessType: AccessType
@@ -44,26 +48,29 @@ export interface Subject extends OrganizationSubject {
 
 export interface EffectiveAccess {
   accessType: AccessType
-  /** `folder` is an index into `folders`. */
+  /** Where the access type is set. `folder` is an index into `folders`; `default` is the API key. */
   definedAt: 'document' | { folder: number } | 'default'
 }
 
 export type DenialReason = 'unauthenticated' | 'disabled' | 'provider_denied' | 'no_grant'
 
-/** `expiresAt` (Unix seconds) is the first time at which the verdict may change without an operation. */
+/** `expiresAt`, in Unix seconds, is the first time at which the verdict may change without a call of an operation. */
 export type Verdict =
   | { allowed: true; accessRole: AccessRole; expiresAt?: number }
   | { allowed: false; reason: DenialReason }
 
 export type Decision = Verdict & { accessType: AccessType }
 
-/** Decides spec 25.4 for a document or a folder. `allowed` means read; `canWrite` decides about writing. */
+/**
+ * Decides by spec 25.4 about a document or a folder. `allowed` means that the user may read; `canWrite` tells who may
+ * write.
+ */
 export function decide(subject: Subject, nowSeconds: number): Decision {
   const access = effectiveAccess(subject)
-  return { ...enter(subject, access, nowSeconds), accessType: access.accessType }
+  return { ...decideUnder(subject, access, nowSeconds), accessType: access.accessType }
 }
 
-/** Restricts a decision to at most this grant. */
+/** Restricts a decision: the user may do at most what the grant allows. */
 export function limit(decision: Decision, grant: Grant | undefined, nowSeconds: number): Decision {
   if (!decision.allowed) return decision
   const { accessType } = decision
@@ -73,7 +80,7 @@ export function limit(decision: Decision, grant: Grant | undefined, nowSeconds: 
   return { ...allow({ accessRole, ...(expiresAt < Infinity && { expiresAt }) }), accessType }
 }
 
-/** Organizations have no access type: only a grant gives access. A membership is a grant. */
+/** Decides about an organization. Organizations have no access type: only a grant gives access, and a membership is a grant. */
 export function decideOrganization(subject: OrganizationSubject, nowSeconds: number): Verdict {
   const { authenticated, organization, provider } = subject
   if (!authenticated) return deny('unauthenticated')
@@ -99,9 +106,9 @@ export function effectiveAccess(
 }
 
 /**
- * The grant of a session on one resource: the more recent of the token's and the stored one applies (spec 25.3). A stored
- * grant that ended or was removed overrides older tokens. When the token's grant ends, the stored one applies again. Merge at
- * each decision, not at sign-in.
+ * The grant of a session on one resource: the newer one of the stored grant and the token's grant (spec 25.3). A stored grant
+ * that ended or was removed overrides older tokens. When the token's grant ends, the stored grant applies again. So merge
+ * them at each decision, not at sign-in.
  */
 export function mergeGrants(
   stored: StoredGrant | undefined,
@@ -112,7 +119,8 @@ export function mergeGrants(
   return [tokenIsNewer ? token : undefined, stored].find((grant) => isLive(grant, nowSeconds))
 }
 
-function enter(subject: Subject, access: EffectiveAccess, nowSeconds: number): Verdict {
+/** Decides whether the user may read the document or folder under this access type. */
+function decideUnder(subject: Subject, access: EffectiveAccess, nowSeconds: number): Verdict {
   const { authenticated, organization, document, provider } = subject
   if (!authenticated) return deny('unauthenticated')
   if (organization.disabled || document?.disabled) return deny('disabled')

@@ -8,16 +8,16 @@ import type { Grant, Level, OrganizationSubject, StoredGrant, Subject } from './
 
 type Key = Pick<ApiKey, 'apiKey' | 'options'>
 
-/** The input of `decide` and `decideOrganization`, for each loaded user and resource. */
+/** The input of `decide` and `decideOrganization` for users and resources that were loaded. */
 export interface Subjects {
   organization(userId: string): OrganizationSubject
-  /** Undefined: the document does not exist. */
+  /** Returns undefined if the document does not exist. */
   document(userId: string, documentId: string): Subject | undefined
-  /** Undefined: the folder does not exist. */
+  /** Returns undefined if the folder does not exist. */
   folder(userId: string, folderId: string): Subject | undefined
 }
 
-/** The grant of one session on a resource, computed from the stored grant of its user. */
+/** Computes the grant of a session on a resource, from the stored grant of the session's user. */
 export type Overlay = (
   type: GrantLevel['type'],
   id: string,
@@ -26,13 +26,13 @@ export type Overlay = (
 
 export interface OpenedDocument {
   subject(userId: string, overlay: Overlay): Subject
-  /** When the user was last removed from the organization and everything inside, in epoch milliseconds. 0: never. */
+  /** When the user was last removed from the organization and all its contents, in Unix milliseconds. 0: never. */
   removedAt(userId: string): number
 }
 
 /**
- * Loads users with documents and folders of one organization, in four queries for up to 5,000 users and few resources.
- * With more it calls `pause` between queries. Undefined: the organization does not exist.
+ * Loads the access of users to documents and folders of one organization. Four queries are enough for up to 5,000 users and
+ * few resources. For more, it calls `pause` between queries. Returns undefined if the organization does not exist.
  */
 export async function loadSubjects(
   db: Db,
@@ -58,11 +58,14 @@ export async function loadSubjects(
       return document && scene.document(userId, documentId, document, asStored)
     },
     folder: (userId, folderId) =>
-      scene.folders.has(folderId) ? scene.inFolder(userId, folderId, asStored) : undefined,
+      scene.hasFolder(folderId) ? scene.inFolder(userId, folderId, asStored) : undefined,
   }
 }
 
-/** Loads a document that a client opens. If it or its organization does not exist yet, access is decided as if it were already created. */
+/**
+ * Loads the access of users to a document that a client opens. If the document or its organization does not exist yet, the
+ * result is as if it had just been created.
+ */
 export async function loadOpenedDocument(
   db: Db,
   key: Key,
@@ -84,21 +87,27 @@ export async function loadOpenedDocument(
   }
 }
 
+/** For callers without a session: only stored grants apply. */
 const asStored: Overlay = (_type, _id, stored) => stored
 
 interface Found {
   organization: { disabled: boolean }
   documents: ReadonlyMap<string, StoredDocument>
-  /** Folders to load besides those of the documents. */
+  /** Folders to load besides those that contain the documents. */
   folderIds: readonly string[]
   pause?: (() => Promise<void>) | undefined
 }
 
 interface FolderLevel {
   id: string
-  /** Without a grant. */
+  /** The folder's access type, without a grant. */
   level: Level
 }
+
+type GrantType = access.StoredGrant['type']
+
+/** The stored grants by user, type of the resource and id of the resource. */
+type GrantsByUser = Map<string, Map<GrantType, Map<string, access.StoredGrant>>>
 
 /** Loads the folders and grants that apply to the documents and folders. */
 async function loadScene(
@@ -107,83 +116,107 @@ async function loadScene(
   organizationId: string,
   userIds: readonly string[],
   { organization, documents, folderIds, pause }: Found,
-) {
+): Promise<Scene> {
   const lowest = new Set(folderIds)
   for (const { folderId } of documents.values()) if (folderId !== null) lowest.add(folderId)
   const folders = await findFolderChains(db, apiKey, organizationId, [...lowest], pause)
   const resources = { documentIds: [...documents.keys()], folderIds: [...folders.keys()] }
-  const grants = new Map<string, Map<access.StoredGrant['type'], Map<string, access.StoredGrant>>>()
+  const grants: GrantsByUser = new Map()
   for (const grant of await access.findGrants(db, apiKey, organizationId, userIds, resources, pause)) {
-    const ofUser =
-      grants.get(grant.userId) ?? new Map<access.StoredGrant['type'], Map<string, access.StoredGrant>>()
+    const ofUser = grants.get(grant.userId) ?? new Map<GrantType, Map<string, access.StoredGrant>>()
     const ofType = ofUser.get(grant.type) ?? new Map<string, access.StoredGrant>()
     grants.set(grant.userId, ofUser.set(grant.type, ofType.set(grant.id, grant)))
   }
-  const stored = (userId: string, type: access.StoredGrant['type'], id: string) =>
-    grants.get(userId)?.get(type)?.get(id)
+  const { defaultDocumentAccessType: defaultAccessType } = options
+  return new Scene({ organizationId, isDisabled: organization.disabled, folders, grants, defaultAccessType })
+}
 
-  const grantOf = (
-    userId: string,
-    type: GrantLevel['type'],
-    id: string,
-    overlay: Overlay,
-  ): { grant?: Grant } => {
-    const grant = overlay(type, id, stored(userId, type, id))
+interface SceneData {
+  organizationId: string
+  /** Whether the organization is disabled. */
+  isDisabled: boolean
+  folders: Awaited<ReturnType<typeof findFolderChains>>
+  grants: GrantsByUser
+  defaultAccessType: Subject['defaultAccessType']
+}
+
+/** What was loaded about one organization. Builds the input of decisions from it. */
+class Scene {
+  readonly #data: SceneData
+  /** The result of `#chainOf` for each folder. */
+  readonly #chains = new Map<string, readonly FolderLevel[]>()
+
+  constructor(data: SceneData) {
+    this.#data = data
+  }
+
+  hasFolder(folderId: string): boolean {
+    return this.#data.folders.has(folderId)
+  }
+
+  stored(userId: string, type: GrantType, id: string): access.StoredGrant | undefined {
+    return this.#data.grants.get(userId)?.get(type)?.get(id)
+  }
+
+  organization(userId: string, overlay: Overlay): OrganizationSubject {
+    const { organizationId, isDisabled } = this.#data
+    return {
+      authenticated: true,
+      organization: {
+        disabled: isDisabled,
+        ...this.#grantOf(userId, 'organization', organizationId, overlay),
+      },
+    }
+  }
+
+  /** The subject for a folder. Null: for a document at the root. */
+  inFolder(userId: string, folderId: string | null, overlay: Overlay): Subject {
+    return {
+      ...this.organization(userId, overlay),
+      folders: this.#levels(userId, folderId, overlay),
+      defaultAccessType: this.#data.defaultAccessType,
+    }
+  }
+
+  document(userId: string, documentId: string, document: StoredDocument, overlay: Overlay): Subject {
+    return {
+      ...this.inFolder(userId, document.folderId, overlay),
+      document: {
+        accessType: document.accessType,
+        disabled: document.disabled,
+        ...this.#grantOf(userId, 'document', documentId, overlay),
+      },
+    }
+  }
+
+  #grantOf(userId: string, type: GrantLevel['type'], id: string, overlay: Overlay): { grant?: Grant } {
+    const grant = overlay(type, id, this.stored(userId, type, id))
     return grant ? { grant } : {}
   }
 
-  const organizationSubject = (userId: string, overlay: Overlay): OrganizationSubject => ({
-    authenticated: true,
-    organization: {
-      disabled: organization.disabled,
-      ...grantOf(userId, 'organization', organizationId, overlay),
-    },
-  })
-
-  const chains = new Map<string, readonly FolderLevel[]>()
-  /** The folder and its ancestors, nearest first. Computed once for all users and documents. */
-  const chainOf = (folderId: string): readonly FolderLevel[] => {
-    const known = chains.get(folderId)
-    if (known) return known
-    const levels = new Map<string, FolderLevel>()
-    for (let id = folderId; !levels.has(id);) {
-      const folder = folders.get(id)
-      if (!folder) break
-      levels.set(id, { id, level: { accessType: folder.accessType } })
-      id = folder.parentFolderId
-    }
-    const chain = [...levels.values()]
-    chains.set(folderId, chain)
-    return chain
-  }
-
-  const chain = (userId: string, folderId: string | null, overlay: Overlay): Level[] => {
+  /** The folder and its ancestors with the grants of the user, nearest first. */
+  #levels(userId: string, folderId: string | null, overlay: Overlay): Level[] {
     if (folderId === null) return []
-    const ofUser = grants.get(userId)?.get('folder')
-    return chainOf(folderId).map(({ id, level }) => {
+    const ofUser = this.#data.grants.get(userId)?.get('folder')
+    return this.#chainOf(folderId).map(({ id, level }) => {
       const grant = overlay('folder', id, ofUser?.get(id))
       return grant ? { ...level, grant } : level
     })
   }
 
-  const inFolder = (userId: string, folderId: string | null, overlay: Overlay): Subject => ({
-    ...organizationSubject(userId, overlay),
-    folders: chain(userId, folderId, overlay),
-    defaultAccessType: options.defaultDocumentAccessType,
-  })
-
-  return {
-    folders,
-    stored,
-    organization: organizationSubject,
-    inFolder,
-    document: (userId: string, documentId: string, document: StoredDocument, overlay: Overlay): Subject => ({
-      ...inFolder(userId, document.folderId, overlay),
-      document: {
-        accessType: document.accessType,
-        disabled: document.disabled,
-        ...grantOf(userId, 'document', documentId, overlay),
-      },
-    }),
+  /** The folder and its ancestors without grants, nearest first. Computed once for all users and documents. */
+  #chainOf(folderId: string): readonly FolderLevel[] {
+    const known = this.#chains.get(folderId)
+    if (known) return known
+    const levels = new Map<string, FolderLevel>()
+    for (let id = folderId; !levels.has(id);) {
+      const folder = this.#data.folders.get(id)
+      if (!folder) break
+      levels.set(id, { id, level: { accessType: folder.accessType } })
+      id = folder.parentFolderId
+    }
+    const chain = [...levels.values()]
+    this.#chains.set(folderId, chain)
+    return chain
   }
 }

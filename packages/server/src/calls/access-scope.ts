@@ -1,7 +1,7 @@
 import type { Operation } from '@plenum/protocol'
 import type { AccessScope } from '../bus.ts'
 
-/** The fields in which inputs name users, documents and organizations. */
+/** The fields in which inputs of operations name users, documents and organizations. */
 interface NamingFields {
   userId?: string
   user?: { userId?: string }

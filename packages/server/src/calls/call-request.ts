@@ -1,4 +1,4 @@
-import type { Access, Version, VersionUser } from '@plenum/protocol'
+import type { Access, ApiVersion, VersionUser } from '@plenum/protocol'
 import type { Log } from '../platform/log/log.ts'
 import type { Database } from '../store/engine/db.ts'
 import type { Callers } from './call.ts'
@@ -6,24 +6,24 @@ import type { CallableOperation } from './callable-operations.ts'
 
 /** One call of an operation, whether it arrived over HTTP or on a socket. */
 export interface CallRequest {
-  operation: CallableOperation
-  version: Version
+  callable: CallableOperation
+  version: ApiVersion
   /** Authenticated, and within its rate limit. */
   caller: Callers[Access]
   /** As the caller sent it: `runCall` validates it. */
   input: unknown
-  /** The size of the request body or message. */
+  /** The size of the HTTP body or socket message. */
   bytes: number
-  /** The header `Idempotency-Key` as it was sent. */
+  /** The header `Idempotency-Key`, not yet validated. */
   idempotencyKey?: string | string[] | undefined
   log: Log
-  /** Undefined: a backend calls over HTTP. */
+  /** The client that sent the request on a socket. Undefined: a backend sent it over HTTP. */
   client?: LiveClient
 }
 
-/** The client of a live connection that sent the request. */
+/** A client that calls an operation on its socket. */
 export interface LiveClient {
-  /** Undefined: the connection belongs to a backend. */
+  /** Undefined: the socket belongs to a backend. */
   user: VersionUser | undefined
   /** A transaction that commits only if the client may still write. */
   write: Database['write']

@@ -1,9 +1,9 @@
 import { type Operation, operations } from '@plenum/protocol'
 import type { AllHandlers, AnyHandler } from './call.ts'
-import { createFieldFilter, type FieldFilter } from './ignored-fields.ts'
-import { createValidator } from './validate.ts'
+import { createFieldFilter, type FieldFilter } from './input/ignored-fields.ts'
+import { createValidator } from './input/validate.ts'
 
-/** An operation with everything that a call of it needs. */
+/** An operation with everything that is needed to call it. */
 export interface CallableOperation {
   /** `family.verb`: the name in metrics, logs, page tokens and idempotency keys. */
   readonly name: string

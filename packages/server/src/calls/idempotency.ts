@@ -4,13 +4,13 @@ import type { Secrets } from '../access/credentials/secrets.ts'
 import type { Database, Db } from '../store/engine/db.ts'
 import * as idempotency from '../store/idempotency.ts'
 import type { IdempotencyKey } from '../store/idempotency.ts'
-import type { Answer } from './answer.ts'
-import { joinedBody } from './encoded-json.ts'
+import type { Answer } from './answers/answer.ts'
+import { joinedBody } from './answers/encoded-json.ts'
 
 /** A request that carries an idempotency key. */
 export interface KeyedRequest {
   id: IdempotencyKey
-  /** The input as text: the same key with another input is refused. */
+  /** The input as text. The same key with another input is refused. */
   body: string
   now: number
 }
@@ -18,7 +18,7 @@ export interface KeyedRequest {
 const inProgress = () =>
   new ApiError('ABORTED', 'A request with this Idempotency-Key is in progress.', { retryAfterSeconds: 1 })
 
-/** Checks the header `Idempotency-Key`. Undefined: the caller sent none. */
+/** Validates the header `Idempotency-Key`. Returns undefined if the caller sent none. */
 export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined
   if (typeof header === 'string' && /^[\x21-\x7e]{1,255}$/.test(header)) return header
@@ -27,11 +27,12 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
 
 const nameOf = ({ id }: KeyedRequest) => JSON.stringify([id.scope, id.operation, id.key])
 
-/** Runs a write once for each key: the transaction that has the effect stores the answer too. */
+/** Runs a write once for each idempotency key: the transaction that writes also stores the answer. */
 export function createIdempotency(database: Database, secrets: Secrets) {
+  /** The requests with a key that run on this server. */
   const running = new Set<string>()
 
-  /** The answer that is stored for the key. Undefined: there is none. */
+  /** Returns the answer that is stored for the key, or undefined if there is none. */
   async function find(db: Db, request: KeyedRequest): Promise<Answer | undefined> {
     const stored = await idempotency.find(db, request.id, request.now)
     if (!stored) return undefined
@@ -45,7 +46,7 @@ export function createIdempotency(database: Database, secrets: Secrets) {
   return {
     find,
 
-    /** Refuses a second request with the same key while the first one runs on this server. */
+    /** Runs a request, unless another one with the same key runs on this server: then it throws. */
     async alone(request: KeyedRequest, run: () => Promise<Answer>): Promise<Answer> {
       const name = nameOf(request)
       if (running.has(name)) throw inProgress()
@@ -57,9 +58,9 @@ export function createIdempotency(database: Database, secrets: Secrets) {
       }
     },
 
-    /** Inside the transaction: returns the stored answer, or runs the effect and stores its answer. */
+    /** Call it inside the transaction. Returns the stored answer, or runs `effect` and stores its answer. */
     async once(db: Db, request: KeyedRequest, effect: (db: Db) => Promise<Answer>): Promise<Answer> {
-      // Another server may be running it.
+      // A request with the same key may run on another server.
       if (!(await database.tryLock(db, nameOf(request)))) throw inProgress()
       const stored = await find(db, request)
       if (stored) return stored

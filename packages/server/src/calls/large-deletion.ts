@@ -1,10 +1,10 @@
 import type { Operation } from '@plenum/protocol'
 import type { ApiKey } from '../store/api-keys.ts'
-import type { Answer } from './answer.ts'
+import type { Answer } from './answers/answer.ts'
 import type { LargeDeletion } from './call.ts'
 import type { Write } from './write.ts'
 
-/** Removes in steps what is too large for one transaction, then commits the operation's own transaction. */
+/** Runs an operation that deletes. If the deletion is too large for one transaction, steps before it remove most of it. */
 export async function runDeletion(
   write: Write,
   { scope: scopeOf, remove }: LargeDeletion<Operation>,
@@ -25,12 +25,13 @@ export async function runDeletion(
   try {
     const answer = await write.commit(async (call) => {
       const result = await remove(call)
-      await deletions.finish(call.db, deletion)
+      await deletions.removeRecord(call.db, deletion)
       return result
     }, removedIds)
+    // A replayed answer is that of an earlier request: the transaction above did not run.
     isFinished = answer.isReplayed !== true
     return answer
   } finally {
-    deletions.ended(deletion, isFinished)
+    deletions.onCallEnded(deletion, isFinished)
   }
 }

@@ -1,6 +1,6 @@
-import type { Version, VersionUser } from '@plenum/protocol'
+import type { ApiVersion, VersionUser } from '@plenum/protocol'
 import { newId } from '../access/ids.ts'
-import { createPages, type Pages } from '../access/pages.ts'
+import { createPages, type Pages } from './answers/page-tokens.ts'
 import { type BusMessage, toUncertainMessage } from '../bus.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { ApiKey } from '../store/api-keys.ts'
@@ -13,18 +13,18 @@ import type { CallableOperation } from './callable-operations.ts'
 import { callerScope } from './caller-scope.ts'
 import type { Services } from './services.ts'
 
-/** What a handler is given. A class, because each request makes one and V8 is fast with objects of one shape. */
+/** The `Call` that a handler gets. A class, because each request creates one and V8 is fast with objects of one shape. */
 export class OperationCall implements Call {
   readonly input: never
   readonly caller: never
   readonly user: VersionUser | undefined
-  readonly version: Version
+  readonly version: ApiVersion
   readonly db: Db
   readonly services: Services
   readonly now: number
   readonly alreadyRemovedIds: readonly string[] | undefined
   readonly log: Log
-  readonly #operation: CallableOperation
+  readonly #callable: CallableOperation
   #afterCommit: (() => void)[] | undefined
   #signals: BusMessage[] | undefined
 
@@ -44,13 +44,12 @@ export class OperationCall implements Call {
     this.now = now
     this.alreadyRemovedIds = alreadyRemovedIds
     this.log = request.log
-    this.#operation = request.operation
+    this.#callable = request.callable
   }
 
   get pages(): Pages {
-    const { name, declaration } = this.#operation
-    const scope = callerScope(declaration.access, this.caller)
-    return createPages(this.services.secrets.pageTokenKey, scope, name)
+    const { name, declaration } = this.#callable
+    return createPages(this.services.secrets.pageTokenKey, callerScope(declaration.access, this.caller), name)
   }
 
   get afterCommit(): Call['afterCommit'] {
@@ -61,7 +60,7 @@ export class OperationCall implements Call {
     return (message) => void (this.#signals ??= []).push({ ...message, apiKey: this.#apiKey })
   }
 
-  /** Operations of a workspace name the key in their input. */
+  /** The API key that the call concerns: the caller, or for the operations of a workspace the one in the input. */
   get #apiKey(): string {
     return (this.caller as Partial<ApiKey>).apiKey ?? (this.input as { apiKey: string }).apiKey
   }
@@ -73,7 +72,7 @@ export class OperationCall implements Call {
     }
   }
 
-  /** The transaction is durable. The answer must wait for the returned promise, if there is one. */
+  /** Call it when the transaction is durable. The answer must wait for the returned promise, if there is one. */
   onCommitted(): Promise<unknown> | undefined {
     for (const work of this.#afterCommit ?? []) work()
     const { bus, whenRevokedCommitsEnded } = this.services
@@ -83,7 +82,7 @@ export class OperationCall implements Call {
     return changesAccess ? whenRevokedCommitsEnded(this.#apiKey) : undefined
   }
 
-  /** Whether the transaction was committed is unknown. Open sessions read the documents again. */
+  /** Call it when it is unknown whether the transaction was committed. Open sessions then read the documents again. */
   onUncertain(): void {
     const { bus, credentials, wakeJobs } = this.services
     const messages = this.#messages
@@ -94,7 +93,7 @@ export class OperationCall implements Call {
 
   get #messages(): readonly BusMessage[] {
     const signals = this.#signals ?? []
-    const { changesAccess } = this.#operation.declaration
+    const { changesAccess } = this.#callable.declaration
     if (!changesAccess) return signals
     return [...signals, { kind: 'access', apiKey: this.#apiKey, ...accessScope(changesAccess, this.input) }]
   }

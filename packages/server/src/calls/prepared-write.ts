@@ -1,17 +1,19 @@
 import { ApiError, type Operation } from '@plenum/protocol'
-import type { Answer } from './answer.ts'
+import type { Answer } from './answers/answer.ts'
 import { type PreparedWrite, Stale } from './call.ts'
 import type { Write } from './write.ts'
 
-/** How often a write is prepared again when other servers keep making it stale. */
+/** How often a write is prepared before it fails, if other servers keep changing the same data. */
 const maxPreparations = 5
 
 /** Prepares the write outside the transaction and commits it. Calls with the same subject run one after the other. */
 export function runPrepared(write: Write, handler: PreparedWrite<Operation>): Promise<Answer> {
   if (!handler.subject) return prepareAndCommit(write, handler)
-  const { services, request, scope } = write
+  const { services, request, callerScope } = write
   const subject = handler.subject(write.readCall())
-  return services.subjectQueues.take(scope, subject, request.bytes, () => prepareAndCommit(write, handler))
+  return services.subjectQueues.run(callerScope, subject, request.bytes, () =>
+    prepareAndCommit(write, handler),
+  )
 }
 
 async function prepareAndCommit(write: Write, handler: PreparedWrite<Operation>): Promise<Answer> {

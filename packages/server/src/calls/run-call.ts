@@ -1,6 +1,6 @@
 import type { Operation } from '@plenum/protocol'
-import { mentionIn } from '../access/mentions.ts'
-import { type Answer, answerOf } from './answer.ts'
+import { namedResourcesIn } from '../deletions/named-resources.ts'
+import { type Answer, answerOf } from './answers/answer.ts'
 import type { CallRequest } from './call-request.ts'
 import type { AnyHandler, SimpleHandler } from './call.ts'
 import { OperationCall } from './operation-call.ts'
@@ -12,18 +12,21 @@ import { Write } from './write.ts'
 /**
  * Runs one operation: validates the input, then reads, or writes in a transaction and answers when it is durable. The
  * transport authenticates the caller and checks its rate limit before, because HTTP does both before it reads the body.
+ *
+ * The stations of a call: the transport turns its request into a `CallRequest`, `runCall` makes a `Write` of it if the
+ * operation writes, and the transaction of that write makes an `OperationCall`, which the handler sees as `Call`.
  */
 export async function runCall(services: Services, request: CallRequest): Promise<Answer> {
-  const { operation, version, input, caller } = request
-  const { declaration, handler } = operation
-  if (version === 'v1') operation.dropFieldsIgnoredByV1?.(input)
-  operation.validate(input)
+  const { callable, version, input, caller } = request
+  const { declaration, handler } = callable
+  if (version === 'v1') callable.dropFieldsIgnoredByV1?.(input)
+  callable.validate(input)
   const startedAt = services.clock.now()
   const write = declaration.effect === 'write' ? new Write(services, request, startedAt) : undefined
 
   const { deletions, database } = services
   if ('apiKey' in caller && deletions.mayAffect(caller) && !declaration.reportsProgress) {
-    await deletions.waitWhileAffected(caller.apiKey, mentionIn(input))
+    await deletions.waitWhileAffected(caller.apiKey, namedResourcesIn(input))
   }
   if (write) return runWrite(write, handler)
   const call = new OperationCall(services, request, database.read, startedAt)

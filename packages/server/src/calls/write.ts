@@ -1,7 +1,7 @@
 import type { Operation } from '@plenum/protocol'
 import { mayBeCommitted, whenCertain } from '../store/engine/certainty.ts'
 import type { Database, Db } from '../store/engine/db.ts'
-import { type Answer, answerOf } from './answer.ts'
+import { type Answer, answerOf } from './answers/answer.ts'
 import type { CallRequest } from './call-request.ts'
 import type { SimpleHandler } from './call.ts'
 import { callerScope } from './caller-scope.ts'
@@ -9,12 +9,12 @@ import { type KeyedRequest, readIdempotencyKey } from './idempotency.ts'
 import { OperationCall } from './operation-call.ts'
 import type { Services } from './services.ts'
 
-/** One write: its transaction, and what follows the commit. */
+/** A call of an operation that writes: its transaction, and what follows the commit. */
 export class Write {
   readonly services: Services
   readonly request: CallRequest
   readonly startedAt: number
-  readonly scope: string
+  readonly callerScope: string
   /** Undefined: the caller sent no idempotency key. */
   readonly keyed: KeyedRequest | undefined
 
@@ -22,39 +22,41 @@ export class Write {
     this.services = services
     this.request = request
     this.startedAt = startedAt
-    this.scope = callerScope(request.operation.declaration.access, request.caller)
-    this.keyed = keyedRequest(this.scope, request, startedAt)
+    this.callerScope = callerScope(request.callable.declaration.access, request.caller)
+    this.keyed = keyedRequest(this.callerScope, request, startedAt)
   }
 
-  /** A call that reads committed data, outside the transaction. */
+  /** The call for a handler that runs outside the transaction: it reads committed data. */
   readCall(): OperationCall {
     return new OperationCall(this.services, this.request, this.services.database.read, this.startedAt)
   }
 
-  /** The answer that is stored for the caller's idempotency key. Undefined: there is none. */
+  /** Returns the answer that is stored for the caller's idempotency key, or undefined if there is none. */
   async findStoredAnswer(db: Db): Promise<Answer | undefined> {
     return this.keyed && this.services.idempotency.find(db, this.keyed)
   }
 
   /**
-   * Runs the handler in a transaction, waits until it is durable, and publishes the signals to open sessions. Resolves
-   * after that, so that a user who lost access cannot write after the caller got the answer.
+   * Runs the handler in a transaction, waits until it is durable, and publishes the signals to open sessions. Resolves when
+   * the sessions have them, so that a user who lost access cannot write after the caller got the answer.
    */
   async commit(run: SimpleHandler<Operation>, alreadyRemovedIds?: readonly string[]): Promise<Answer> {
-    const { services, request, keyed, startedAt, scope } = this
+    const { services, request, keyed, startedAt } = this
     const { database, idempotency } = services
+    /** The call whose transaction commits. Undefined: the answer was stored before, and no handler ran. */
     let committing: OperationCall | undefined
     const effect = async (db: Db) => {
       committing = new OperationCall(services, request, db, startedAt, alreadyRemovedIds)
-      return answerOf(request.operation.declaration, await run(committing))
+      return answerOf(request.callable.declaration, await run(committing))
     }
     const attempt = (db: Db) => {
-      // A collision rolls back the previous attempt, and this one may find the answer that another server stored.
+      // After a collision the transaction is tried again, and may then find the answer that another server stored.
       committing = undefined
       return keyed ? idempotency.once(db, keyed, effect) : effect(db)
     }
+    // The write of a live client also checks at the commit that the client may still write.
     const transaction: Pick<Database, 'write'> = request.client ?? database
-    const answer = await transaction.write(attempt, scope).catch((error: unknown) => {
+    const answer = await transaction.write(attempt, this.callerScope).catch((error: unknown) => {
       if (mayBeCommitted(error)) void whenCertain(database).then(() => committing?.onUncertain())
       throw error
     })
@@ -67,6 +69,6 @@ export class Write {
 function keyedRequest(scope: string, request: CallRequest, now: number): KeyedRequest | undefined {
   const key = readIdempotencyKey(request.idempotencyKey)
   if (key === undefined) return undefined
-  const { version, operation, input } = request
-  return { id: { scope, operation: `${version} ${operation.name}`, key }, body: JSON.stringify(input), now }
+  const { version, callable, input } = request
+  return { id: { scope, operation: `${version} ${callable.name}`, key }, body: JSON.stringify(input), now }
 }

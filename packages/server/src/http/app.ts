@@ -21,13 +21,13 @@ interface AppDeps {
   isDraining: () => boolean
 }
 
-/** The HTTP framework with everything that applies to every request. Body parsers and routes are mounted on it afterwards. */
+/** The HTTP framework with everything that applies to all requests. `server.ts` adds the body parsers and the routes. */
 export function createApp(deps: AppDeps): FastifyInstance {
   const { config, log, connections, newRequestId } = deps
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
-    // One logger for all requests: a child per request costs more than log lines that name their request themselves.
+    // One logger for all requests: log lines name their request themselves, which is cheaper than a logger for each request.
     childLoggerFactory: (logger) => logger,
     genReqId: newRequestId,
     bodyLimit: config.limits.bodyBytes,
@@ -45,14 +45,14 @@ export function createApp(deps: AppDeps): FastifyInstance {
     },
   })
   app.decorateRequest('caller', undefined)
-  app.decorateRequest('operation', undefined)
+  app.decorateRequest('operationName', undefined)
   checkEveryRequest(app, deps)
   answerFailures(app)
   observeEveryResponse(app, deps)
   return app
 }
 
-/** Before anything else: request id, shutdown, host, CORS. */
+/** What comes before everything else: the request id, then the checks for shutdown and `Host`, then CORS. */
 function checkEveryRequest(app: FastifyInstance, { isDraining }: AppDeps): void {
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
@@ -71,8 +71,8 @@ function checkEveryRequest(app: FastifyInstance, { isDraining }: AppDeps): void 
 function observeEveryResponse(app: FastifyInstance, { config, log, metrics }: AppDeps): void {
   const logsRequests = config.logLevel === 'debug' || config.logLevel === 'trace'
   app.addHook('onResponse', (request, reply, done) => {
-    // Fastify builds `routeOptions` on each access, so it is used only for requests that were refused early.
-    const operation = request.operation ?? request.routeOptions.config.operation
+    // Fastify builds `routeOptions` on each access, so it is read only for requests that were refused early.
+    const operation = request.operationName ?? request.routeOptions.config.operationName
     if (operation !== undefined) {
       const { statusCode: status, elapsedTime } = reply
       metrics.request(operation, status, elapsedTime / 1000)

@@ -2,14 +2,14 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { ApiError, type Option } from '@plenum/protocol'
 import { matchesAny } from '../access/credentials/auth-tokens.ts'
 import type { Credentials, KnownCaller } from '../access/credentials/credentials.ts'
-import { headerOf, presentedCredentials } from '../access/credentials/server-credentials.ts'
+import { headerOf, presentedCredentials } from '../access/credentials/backend-credentials.ts'
 import type { Callers } from '../calls/call.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 
 const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
 const invalidApiKey = () => new ApiError('PERMISSION_DENIED', 'Invalid API key.')
 
-/** Checks the credentials in the order of spec 0.2 and throws the first failure. */
+/** Finds the caller of a request by its credentials. Checks these in the order of spec 0.2 and throws the first failure. */
 export function createAuthenticator(credentials: Credentials) {
   const accept = (known: KnownCaller<ApiKey> | undefined, token: string): ApiKey => {
     if (!known) throw invalidApiKey()
@@ -17,7 +17,7 @@ export function createAuthenticator(credentials: Credentials) {
     return known.caller
   }
 
-  /** Answers without a promise when the key is cached: for every request but the first on an embedded database. */
+  /** Returns the caller without a promise if the API key is cached. On SQLite that is every request but the first one. */
   function apiKey(headers: IncomingHttpHeaders): ApiKey | Promise<ApiKey> {
     const { id, token } = presentedCredentials(headers)
     if (!token) throw invalid('Auth Token not found in headers.')
@@ -39,7 +39,7 @@ export function createAuthenticator(credentials: Credentials) {
     throw new ApiError('UNAUTHENTICATED', 'Invalid auth token for workspace.')
   }
 
-  /** Credentials inside `data`, or in the headers instead (spec 7.2, 11). */
+  /** For credentials inside `data`. Those that `data` lacks may be in the headers (spec 7.2, 11). */
   async function body(data: unknown, headers: IncomingHttpHeaders): Promise<ApiKey> {
     const { apiKey, authToken } = (data ?? {}) as { apiKey?: unknown; authToken?: unknown }
     const presented = presentedCredentials(headers)
@@ -55,6 +55,7 @@ export function createAuthenticator(credentials: Credentials) {
 
 export type Authenticator = ReturnType<typeof createAuthenticator>
 
+/** The message for a call that requires an option which is off. */
 export const optionOff: Record<Option, string> = {
   useAdvancedQueries:
     'Advanced queries are not enabled for this API key. Set useAdvancedQueries to true with /v2/workspace/apikeyconfig/update.',

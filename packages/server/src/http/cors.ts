@@ -7,7 +7,7 @@ const allowedHeaders =
   'authorization, content-type, x-svc-api-key, x-svc-auth-token, x-svc-workspace-id, x-svc-workspace-auth-token, idempotency-key'
 const exposedHeaders = 'idempotent-replayed, retry-after, x-request-id'
 
-/** Throws unless the page's domain is on the API key's list (spec 2) or the page is one of the server's own. */
+/** Throws unless the domain of the page is allowed for the API key (spec 2) or the page belongs to the server itself. */
 export function checkOrigin(
   page: Page & { origin: string },
   publicOrigins: readonly string[],
@@ -21,8 +21,8 @@ export function checkOrigin(
 }
 
 /**
- * Sets the CORS headers. True: the request was a preflight and is answered. Allowing every origin is safe here, because no
- * cookie carries a credential; `checkOrigin` decides later.
+ * Sets the CORS headers. Returns true if the request was a preflight, which is answered then. Allowing every origin is safe
+ * here, because no cookie carries a credential. `checkOrigin` checks the origin later.
  */
 export function answerBrowser(origin: string, request: FastifyRequest, reply: FastifyReply): boolean {
   reply.header('access-control-allow-origin', origin).header('vary', 'origin')

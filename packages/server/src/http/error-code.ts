@@ -1,5 +1,6 @@
 import { type Operation, operations } from '@plenum/protocol'
 
+/** The paths of the operations that declare `errorCode`. */
 const paths = new Set(
   Object.values(operations as Record<string, Record<string, Operation>>)
     .flatMap((verbs) => Object.values(verbs))
@@ -10,8 +11,8 @@ const paths = new Set(
 )
 
 /**
- * Whether errors at this URL carry `code` (spec 16.1). By URL and not by route, because an error may happen before there is
- * a route: a wrong method, or a body that never arrives.
+ * Whether errors at this URL carry `code` (spec 16.1). Decided by the URL, because some errors occur before a route is
+ * known: the method is wrong, or the body never arrives.
  */
 export function carriesErrorCode(url: string | undefined): boolean {
   const [path = ''] = (url ?? '').split('?', 1)

@@ -6,7 +6,7 @@ import { carriesErrorCode } from './error-code.ts'
 export const databaseTooLate =
   'The database did not answer in time. A write may or may not have been applied: send it again with the same Idempotency-Key.'
 
-/** `what` names the part of the body that the setting limits. */
+/** `what` is the subject of the sentence: the part of the body that the setting limits. */
 export const bodyTooLarge = (what: string, maxBytes: number, setting: string) =>
   new ApiError(
     'INVALID_ARGUMENT',
@@ -14,7 +14,7 @@ export const bodyTooLarge = (what: string, maxBytes: number, setting: string) =>
     { httpStatus: 413 },
   )
 
-/** Any error as an error of the interface. An unexpected one becomes `INTERNAL` without details. */
+/** Turns any error into an error of the interface. An unexpected error becomes `INTERNAL` without details. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   const { code, statusCode } = (error ?? {}) as { code?: string; statusCode?: number }
@@ -42,10 +42,11 @@ export function toApiError(error: unknown): ApiError {
   return new ApiError('INTERNAL', 'Internal error.', { cause: error })
 }
 
-/** The envelope of an error at this URL. Undefined: the URL is unknown. */
+/** The body of an answer that reports the error at this URL. The URL may be unknown. */
 export const errorBody = (error: ApiError, url: string | undefined) =>
   error.toBody({ withCode: carriesErrorCode(url) })
 
+/** Answers with the error, and logs its cause. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = toApiError(error)
   if (failure.cause !== undefined)
@@ -56,20 +57,20 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
 }
 
 export function bodyTooLargeFor({ routeOptions }: FastifyRequest): ApiError {
-  const setting = routeOptions.config.unparsedField ? 'LIMIT_CRDT_BODY_BYTES' : 'LIMIT_BODY_BYTES'
+  const setting = routeOptions.config.keepsDataUnparsed ? 'LIMIT_CRDT_BODY_BYTES' : 'LIMIT_BODY_BYTES'
   return bodyTooLarge('It', routeOptions.bodyLimit, setting)
 }
 
 /**
- * Reads and discards the rest of the body, within the time limit of a request. A client that is still sending when the
- * connection closes may never see the answer.
+ * Reads and discards the rest of the body, within the time limit of a request. Without this the connection would close
+ * while the client still sends, and the client might never see the answer.
  */
 function discardBody(request: FastifyRequest, reply: FastifyReply): void {
   reply.removeHeader('connection')
   request.raw.resume()
 }
 
-/** Answers every error with the envelope, also where there is no operation (spec 0.1). */
+/** Answers every error in the form of the interface, also at URLs without an operation (spec 0.1). */
 export function answerFailures(app: FastifyInstance): void {
   app.setErrorHandler(sendError)
   app.setNotFoundHandler((request, reply) => {

@@ -1,16 +1,16 @@
 import { Readable } from 'node:stream'
 import { type Access, ApiError, type Operation } from '@plenum/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Answer } from '../calls/answer.ts'
+import type { Answer } from '../calls/answers/answer.ts'
 import type { Callers } from '../calls/call.ts'
 import type { CallableOperation, CallableOperations } from '../calls/callable-operations.ts'
 import { callerScope } from '../calls/caller-scope.ts'
-import { byteLength } from '../calls/encoded-json.ts'
+import { byteLength } from '../calls/answers/encoded-json.ts'
 import { runCall } from '../calls/run-call.ts'
 import type { Services } from '../calls/services.ts'
 import type { Config } from '../config.ts'
 import type { ApiKey } from '../store/api-keys.ts'
-import type { Admission } from './admission.ts'
+import type { ApiKeyCheck } from './api-key-check.ts'
 import { type Authenticator, requireOption } from './authenticate.ts'
 import { requestAddress } from './sockets/request-address.ts'
 import { StartQueue } from '../platform/turns/start-queue.ts'
@@ -18,14 +18,14 @@ import { StartQueue } from '../platform/turns/start-queue.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Callers[Access] | undefined
-    /** `family.verb`, set before the credentials are checked. */
-    operation: string | undefined
+    /** `family.verb`. The route sets it before it checks the credentials. */
+    operationName: string | undefined
   }
   interface FastifyContextConfig {
-    /** `family.verb`, the name in metrics and logs. */
-    operation?: string
-    /** The field of `data` that stays unparsed when the body is large. */
-    unparsedField?: string
+    /** `family.verb`: the name in metrics and logs. */
+    operationName?: string
+    /** Whether the field `data` inside `data` stays unparsed when the body is large: it is CRDT data. */
+    keepsDataUnparsed?: boolean
   }
 }
 
@@ -34,24 +34,24 @@ export interface MountDeps {
   config: Config
   callables: CallableOperations
   authenticator: Authenticator
-  admission: Admission
+  checkApiKey: ApiKeyCheck
 }
 
-/** Makes routes of the operation table. Each checks limits and credentials, then reads the body, then runs the call. */
+/** Adds a route for each operation. A route checks credentials and limits, then reads the body, then runs the call. */
 export function mountOperations(app: FastifyInstance, deps: MountDeps): void {
   const turns = new StartQueue({ startsUntilLate: true })
-  for (const operation of deps.callables.values()) mountOperation(app, deps, turns, operation)
+  for (const callable of deps.callables.values()) mountOperation(app, deps, turns, callable)
 }
 
 function mountOperation(
   app: FastifyInstance,
   deps: MountDeps,
   turns: StartQueue,
-  operation: CallableOperation,
+  callable: CallableOperation,
 ) {
   const { services, config } = deps
-  const { name, declaration } = operation
-  const authenticate = createAuthentication(deps, declaration)
+  const { name: operationName, declaration } = callable
+  const checkCaller = createCallerCheck(deps, declaration)
   const isLarge = declaration.size === 'large'
   const bodyLimit = isLarge ? config.limits.crdtBodyBytes : config.limits.bodyBytes
 
@@ -61,11 +61,11 @@ function mountOperation(
         method: 'POST',
         url: `/${version}${path}`,
         bodyLimit,
-        config: { operation: name, ...(isLarge && { unparsedField: 'data' }) },
+        config: { operationName, keepsDataUnparsed: isLarge },
         onRequest: (request, _reply, done) => {
-          request.operation = name
+          request.operationName = operationName
           try {
-            const caller = authenticate.headers(request)
+            const caller = checkCaller.byHeaders(request)
             if (!(caller instanceof Promise)) {
               request.caller = caller
               return done()
@@ -80,11 +80,11 @@ function mountOperation(
         },
         handler: async (request, reply) => {
           const input = readInput(declaration, request.body)
-          const caller = request.caller ?? (await authenticate.body(request, input))
+          const caller = request.caller ?? (await checkCaller.byBody(request, input))
           const turn = turns.enter(callerScope(declaration.access, caller))
           if (turn) await turn
           const answer = await runCall(services, {
-            operation,
+            callable,
             version,
             caller,
             input,
@@ -111,40 +111,40 @@ function send(reply: FastifyReply, { httpStatus, body, isReplayed, onSent }: Ans
   return reply.header('content-length', byteLength(body)).send(Readable.from(body, { objectMode: false }))
 }
 
-/** Checks credentials, options and rate limits by the headers, before a byte of the body is read. */
-function createAuthentication(deps: MountDeps, operation: Operation) {
-  const { config, authenticator, admission, services } = deps
+/** Finds the caller of an operation by the credentials of the request, then checks its options, rate limit and domain. */
+function createCallerCheck(deps: MountDeps, declaration: Operation) {
+  const { config, authenticator, checkApiKey, services } = deps
   const { rateLimits } = services
-  const { access, requires } = operation
+  const { access, requires } = declaration
 
-  const admitKey = (request: FastifyRequest, caller: ApiKey): ApiKey | Promise<ApiKey> => {
+  const checkOptionAndLimits = (request: FastifyRequest, caller: ApiKey): ApiKey | Promise<ApiKey> => {
     if (requires) requireOption(caller, requires)
-    return admission(request.headers, caller)
+    return checkApiKey(request.headers, caller)
   }
 
-  const headers = {
+  /** Runs before a byte of the body is read. Returns undefined if the credentials are in the body. */
+  const byHeaders = {
     async public(request: FastifyRequest) {
       const address = requestAddress(request, config.trustedProxyHops)
-      if (operation.rateLimit) await rateLimits.checkAddress(address)
+      if (declaration.rateLimit) await rateLimits.checkAddress(address)
       return { address }
     },
     async workspace(request: FastifyRequest) {
-      const caller = await authenticator.workspace(request.headers, operation.path)
+      const caller = await authenticator.workspace(request.headers, declaration.path)
       if (rateLimits.isLimited(access)) await rateLimits.checkCaller(access, caller)
       return caller
     },
     apiKey(request: FastifyRequest) {
       const caller = authenticator.apiKey(request.headers)
       return caller instanceof Promise
-        ? caller.then((found) => admitKey(request, found))
-        : admitKey(request, caller)
+        ? caller.then((found) => checkOptionAndLimits(request, found))
+        : checkOptionAndLimits(request, caller)
     },
     body: () => undefined,
   }[access]
-  /** Credentials inside the body are checked as soon as it is read. */
-  const body = async (request: FastifyRequest, input: unknown) =>
-    admitKey(request, await authenticator.body(input, request.headers))
-  return { headers, body }
+  const byBody = async (request: FastifyRequest, input: unknown) =>
+    checkOptionAndLimits(request, await authenticator.body(input, request.headers))
+  return { byHeaders, byBody }
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -153,12 +153,13 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 /** Top-level fields that mark a body without the wrapper `data` (spec 16.1). */
 const flatFields = ['organizationId', 'documentId', 'liveStateDataId']
 
-function readInput(operation: Operation, body: unknown): Record<string, unknown> {
+/** The input of an operation: the object `data` of the body, or the body itself if the operation allows that. */
+function readInput(declaration: Operation, body: unknown): Record<string, unknown> {
   if (isObject(body)) {
-    if (operation.body === 'flat' && flatFields.some((field) => Object.hasOwn(body, field))) return body
+    if (declaration.body === 'flat' && flatFields.some((field) => Object.hasOwn(body, field))) return body
     if (isObject(body.data)) return body.data
   }
   const isAbsent = body === undefined || body === null || (isObject(body) && body.data === undefined)
-  if (operation.body === 'optional' && isAbsent) return {}
+  if (declaration.body === 'optional' && isAbsent) return {}
   throw new ApiError('INVALID_ARGUMENT', 'data is required.')
 }

@@ -8,15 +8,21 @@ import * as presence from '../store/documents/presence.ts'
 import * as removedGrants from '../store/access/removed-grants.ts'
 
 const intervalMs = 60 * 60 * 1000
-/** Not at once, because a server that starts is busy. Not after an hour, because a server that restarts often would never run it. */
+/**
+ * The first run is not at the start, when a server is busy, and not after an hour, which a server that restarts often would
+ * never reach.
+ */
 const firstRunMs = 60 * 1000
-/** Per transaction: a longer one would delay other writers. Stored answers may have megabytes each. */
+/** A longer transaction would delay other writers: a stored answer may have megabytes. */
 const maxRowsPerTransaction = 200
 
-/** Deletes up to `maxRows` rows and returns how many. */
+/** Deletes up to `maxRows` expired rows. Returns how many it deleted. */
 type Prune = (db: Db, now: number, maxRows: number) => Promise<number>
 
-/** Data with a limited lifetime, by the name of its job. Readers filter by time, so late deletion is harmless. */
+/**
+ * The functions that delete expired data, by the name of the job in metrics. Readers filter by time, so late deletion is
+ * harmless.
+ */
 const prunes: Record<string, Prune> = {
   'idempotencyKeys.prune': idempotency.prune,
   'presence.prune': presence.prune,
@@ -28,7 +34,7 @@ export interface Housekeeping {
   start(): void
   /** Deletes all expired data once. */
   run(): Promise<void>
-  /** Resolves when a run in progress has ended. */
+  /** Starts no further run. Resolves when the run in progress has ended. */
   stop(): Promise<void>
 }
 
@@ -39,7 +45,7 @@ interface HousekeepingDeps {
   observe: (job: string) => JobObserver
 }
 
-/** Deletes expired data every hour. Servers that share a database may do so at the same time. */
+/** Creates the job that deletes expired data every hour. Servers that share a database may do this at the same time. */
 export function createHousekeeping(deps: HousekeepingDeps): Housekeeping {
   const { database, log, clock = systemClock, observe } = deps
   const tasks = Object.entries(prunes).map(([job, prune]) => ({ job, prune, observer: observe(job) }))
@@ -47,7 +53,7 @@ export function createHousekeeping(deps: HousekeepingDeps): Housekeeping {
   let stopTimer: StopTimer | undefined
   let running: Promise<void> | undefined
 
-  /** Whether more rows may be left. */
+  /** Deletes some rows in one transaction. Returns true if more may be left. */
   const pruneBatch = async (prune: Prune) => {
     if (isStopped) return false
     const removed = await database.write((db) => prune(db, clock.now(), maxRowsPerTransaction))

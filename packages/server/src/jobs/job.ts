@@ -23,13 +23,13 @@ export interface JobContext<K extends JobKind> {
   removeInSteps: RemoveInSteps
 }
 
-/** What a kind of job does. */
+/** What jobs of one kind do. */
 export interface JobHandler<K extends JobKind> {
-  /** Does all of the job or, if it throws, nothing. */
+  /** Does the whole job. If it throws, the runner tries the job again later, so it must be safe to repeat. */
   run(context: JobContext<K>): Promise<void>
-  /** Records that the job will never run, after its last attempt failed. */
+  /** Runs instead of `run` after the last attempt has failed: records that the job failed, and that it is not tried again. */
   abandon(context: Pick<JobContext<K>, 'database' | 'job' | 'now'>): Promise<void>
 }
 
-/** The handler of every kind of job, by its name. */
+/** One handler for each kind of job. */
 export type JobHandlers = { [K in JobKind]: JobHandler<K> }

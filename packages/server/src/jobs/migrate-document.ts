@@ -5,10 +5,10 @@ import * as migrations from '../store/documents/document-migrations.ts'
 import type { JobHandler } from './job.ts'
 
 /**
- * Moves a document to another id (spec 10.8). The status `in_progress` is committed first, so that callers can see it. One
- * transaction moves the document and sets the final status, so a server that dies leaves the document as it was. The grants
- * and notifications of a large document follow in short steps. Requests wait for these, and after a crash the next server
- * continues them.
+ * Moves a document to another id (spec 10.8). The first transaction sets the status `in_progress`, so that callers can see
+ * it. The second one moves the document and sets the final status, so a server that dies before its commit leaves the
+ * document as it was. The grants and notifications of a large document follow in short steps. Requests that name the document
+ * wait for these steps, and after a crash the next server continues them.
  */
 export const migrateDocument: JobHandler<'document.migrate'> = {
   async run({ database, job: { apiKey, payload }, now, signal, removeInSteps }) {
@@ -22,13 +22,13 @@ export const migrateDocument: JobHandler<'document.migrate'> = {
     const move = async (db: Db) => {
       const stored = await migrations.find(db, apiKey, organizationId, migrationId)
       if (stored?.status !== 'in_progress') return false
-      const mention = {
+      const named = {
         organizationIds: [organizationId],
         documentIds: [documentId, newDocumentId],
         folderIds: [],
       }
-      // A document that is being deleted is incomplete. The job is tried again later.
-      if (await deletions.isBeingDeleted(db, apiKey, mention)) throw new Error('A document is being deleted.')
+      // A document that is being deleted is incomplete. The error makes the runner try the job again later.
+      if (await deletions.isBeingDeleted(db, apiKey, named)) throw new Error('A document is being deleted.')
       const isMoved = await mergeInto(db, apiKey, organizationId, documentId, newDocumentId, now)
       await migrations.advance(db, apiKey, organizationId, migrationId, isMoved ? 'completed' : 'failed', now)
       return isMoved

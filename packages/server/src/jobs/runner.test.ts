@@ -61,18 +61,18 @@ async function scene() {
   return { clock, runner, addJob, status, failures, setFailing }
 }
 
-test('[10.9] the job runner finds a job that was not announced when it polls, after 5 s', async () => {
+test('[10.9] the job runner finds a job without wake when it polls after 5 s', async () => {
   const { clock, runner, addJob, status } = await scene()
   await runner.start()
   const migrationId = await addJob()
   clock.step(4_999)
   expect(await status(migrationId)).toBe('pending')
   clock.step(1)
-  // There is no such document.
+  // The migration fails, because the document does not exist.
   await expect.poll(() => status(migrationId)).toBe('failed')
 })
 
-test('[10.9] the job runner retries a failed job after 2, 4 and 8 s, and then abandons it', async () => {
+test('[10.9] the job runner tries a failing job again after 2 s and then 4 s, and abandons it 8 s later', async () => {
   const { clock, runner, addJob, status, failures, setFailing } = await scene()
   setFailing(true)
   const migrationId = await addJob()

@@ -3,24 +3,25 @@ import type { Bus, Signal } from '../bus.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { JobObserver } from '../platform/metrics/metrics.ts'
 import type { Database } from '../store/engine/db.ts'
+
 import * as jobs from '../store/jobs.ts'
 import type { Job, JobKind } from '../store/jobs.ts'
 import { handlers } from './handlers.ts'
 import type { JobHandler, RemoveInSteps } from './job.ts'
 
 const maxAttempts = 3
-/** The wait after the first failed attempt. It doubles with each one. */
+/** The wait after the first failed attempt. It doubles with each further attempt. */
 const retryMs = 2_000
-/** Polling finds jobs that were postponed or whose server died. New jobs are announced with `wake`. */
+/** How often the runner looks for jobs that were postponed or whose server died. `wake` announces new jobs. */
 const defaultPollMs = 5_000
 
 export interface JobRunner {
   start(): Promise<void>
-  /** Call it when a job was added. */
+  /** Makes the runner look for jobs. Call it after a job was added. */
   wake(): void
   /** Resolves when no job runs. */
   idle(): Promise<void>
-  /** Resolves when the running job has ended. */
+  /** Starts no further job. Resolves when the running job has ended. */
   stop(): Promise<void>
 }
 
@@ -34,7 +35,7 @@ interface JobRunnerDeps {
   observe: (kind: string) => JobObserver
 }
 
-/** Runs the jobs of the database one after the other. A job runs at least once, and at most `maxAttempts` times. */
+/** Runs the jobs in the database one after the other. After `maxAttempts` failed attempts it abandons a job. */
 export function createJobRunner(deps: JobRunnerDeps): JobRunner {
   const { database, bus, log, clock = systemClock, removeInSteps, observe, pollMs = defaultPollMs } = deps
   const observers = Object.fromEntries(Object.keys(handlers).map((kind) => [kind, observe(kind)])) as Record<
@@ -43,7 +44,7 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
   >
   let isStopped = true
   let running: Promise<void> | undefined
-  /** `wake` was called since the runner last looked for jobs. */
+  /** Whether `wake` was called since the runner last looked for jobs. */
   let isAwake = false
   let stopPolling: StopTimer | undefined
 
@@ -55,7 +56,7 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
     await database.write((db) => jobs.finish(db, job.jobId))
   }
 
-  /** False if no job is due. */
+  /** Runs the next job that is due. Returns false if there is none. */
   const runNext = async (): Promise<boolean> => {
     const job = await jobs.claim(database, clock.now())
     if (!job) return false

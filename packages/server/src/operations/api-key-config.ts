@@ -25,7 +25,7 @@ export const apiKeyConfigHandlers: Handlers<Operations['apiKeyConfig']> = {
     if (sent.length === 0 || !sent.every(([key]) => knownFields.has(key))) {
       throw new ApiError('INVALID_ARGUMENT', 'At least one field must be provided for update')
     }
-    // The caller's options may be older than this transaction.
+    // The options in `caller` were read before this transaction and may be outdated.
     const stored = (await apiKeys.find(db, apiKey))?.key.options
     if (!stored) throw new ApiError('PERMISSION_DENIED', 'Invalid API key.')
     if (sent.some(([key, value]) => stored[key as keyof typeof input] !== value)) {

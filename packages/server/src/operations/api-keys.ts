@@ -2,7 +2,7 @@ import { ApiError, defaultTriggers, type Input, type Operations, toGrouped } fro
 import type { Secrets } from '../access/credentials/secrets.ts'
 import { writeSettings } from '../access/credentials/service-settings.ts'
 import type { Call, Handlers } from '../calls/call.ts'
-import { reply } from '../calls/reply.ts'
+import { reply } from '../calls/answers/reply.ts'
 import * as apiKeys from '../store/api-keys.ts'
 import type { Db } from '../store/engine/db.ts'
 import { unique } from './shared/batches.ts'
@@ -66,13 +66,16 @@ export const apiKeyHandlers: Handlers<Operations['apiKeys']> = {
   },
 
   async get({ input, caller, db, pages }) {
-    const asked = pages.open({ ...input }, 100)
+    const wanted = pages.requested({ ...input }, 100)
     const rows = await apiKeys.list(db, caller.workspaceId, {
       ...(input.apiKeys && { ids: unique(input.apiKeys) }),
-      limit: asked.size + 1,
-      after: asked.after,
+      limit: wanted.size + 1,
+      after: wanted.after,
     })
-    const { items, nextPageToken } = pages.close(rows, asked, ({ createdAt, apiKey }) => [createdAt, apiKey])
+    const { items, nextPageToken } = pages.withNextToken(rows, wanted, ({ createdAt, apiKey }) => [
+      createdAt,
+      apiKey,
+    ])
     return reply(
       items.map(({ apiKey, name, type }) => ({ id: apiKey, apiKeyName: name, type })),
       { extra: { nextPageToken } },

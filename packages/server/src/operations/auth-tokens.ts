@@ -32,7 +32,7 @@ export const authTokenHandlers: Handlers<Operations['authTokens']> = {
   },
 }
 
-/** A key of another workspace gets the same error as one that does not exist. */
+/** The API key, if it belongs to the workspace. Otherwise throws the same error as for an API key that does not exist. */
 async function ownKey(db: Db, workspaceId: string, apiKey: string) {
   const found = await apiKeys.find(db, apiKey)
   if (found?.key.workspaceId !== workspaceId) throw new ApiError('NOT_FOUND', 'API key not found.')

@@ -24,7 +24,7 @@ export const authHandlers: Handlers<Operations['auth']> = {
   },
 }
 
-/** The properties as the token carries them. Organizations are listed in its permissions instead (spec 7.1). */
+/** The properties of the user as the token carries them. The organization is in the token's permissions instead (spec 7.1). */
 function claims({
   organizationId: _organizationId,
   ...properties

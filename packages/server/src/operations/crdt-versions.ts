@@ -6,7 +6,7 @@ import * as versions from '../store/editors/versions.ts'
 import * as editors from '../store/editors/editors.ts'
 import type { EditorRef } from '../store/refs.ts'
 import * as users from '../store/users/users.ts'
-import { EncodedJson } from '../calls/encoded-json.ts'
+import { EncodedJson } from '../calls/answers/encoded-json.ts'
 import { page, type Window } from './shared/paging.ts'
 import {
   assertFits,
@@ -20,7 +20,7 @@ import {
   write,
 } from './shared/stored-editors.ts'
 
-/** Each version holds the whole document. Clients have a lower limit, so that room is left for versions of backends. */
+/** Each version contains the whole editor. Clients have a lower limit, so that backends can always add versions. */
 const maxVersionsPerEditor = { total: 1000, whenClientsAdd: 500 }
 
 export const crdtVersionHandlers: Handlers<Operations['crdtVersions']> = {
@@ -114,7 +114,7 @@ export const crdtVersionHandlers: Handlers<Operations['crdtVersions']> = {
 }
 
 interface PreparedVersion extends Pick<versions.StoredVersion, 'type' | 'contentKey' | 'bytes'> {
-  /** Distinguishes the editor from one that was created under the same id after it was deleted. */
+  /** Identifies the editor: another one may be created under the same id after this one was deleted. */
   editorCreatedAt: number
 }
 
@@ -136,7 +136,7 @@ async function checkVersionLimit({ input, caller: { apiKey }, db, user }: Versio
   }
 }
 
-/** The user of the live client, or the user whom a backend names. */
+/** The author of a new version: the user of the client on the socket, else the user whom the backend names. */
 async function authorOf(call: VersionCall<{ userId?: string }>): Promise<VersionUser | undefined> {
   const { input, caller, db, user } = call
   if (user || input.userId === undefined) return user

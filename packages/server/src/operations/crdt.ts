@@ -5,14 +5,14 @@ import { typeMismatch } from '../crdt/content/content.ts'
 import { sourceOf } from '../crdt/document-threads.ts'
 import type { Replacement } from '../crdt/stored-work.ts'
 import type { Handlers } from '../calls/call.ts'
-import { partial } from '../calls/reply.ts'
-import { UnparsedJson } from '../calls/unparsed-json.ts'
+import { partial } from '../calls/answers/reply.ts'
+import { UnparsedJson } from '../calls/input/unparsed-json.ts'
 import * as documents from '../store/documents/documents.ts'
 import * as editorLog from '../store/editors/log.ts'
 import type { StoredLog } from '../store/editors/log.ts'
 import * as editors from '../store/editors/editors.ts'
 import type { ContentType } from '../store/editors/editors.ts'
-import { EncodedJson } from '../calls/encoded-json.ts'
+import { EncodedJson } from '../calls/answers/encoded-json.ts'
 import {
   append,
   assertFits,
@@ -31,7 +31,10 @@ import {
   writer,
 } from './shared/stored-editors.ts'
 
-/** Limits for one answer, because it is built in memory while the caller waits. A document may exceed them; an editor cannot. */
+/**
+ * Limits for one answer, which is built in memory while the caller waits. All editors of a document may exceed them; one
+ * cannot.
+ */
 const maxAnswer = { bytes: 64 * 1024 * 1024, editors: 10_000, ms: 30_000 }
 
 const undeclared = { type: null, contentKey: null }
@@ -41,7 +44,7 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
     subject: subjectOf,
     async prepare({ input, caller: { apiKey }, log, services }): Promise<PreparedContent> {
       const replacement = replacementOf(input)
-      // A new id: a thread caches documents by their source, and this one is not stored yet.
+      // A new id, because threads cache documents by their source, and this document is not stored yet.
       const source = { apiKey, content: newId('new') }
       const content = await onStored(input, log, () =>
         services.storedDocuments.replace(source, [], undeclared, replacement, Infinity),
@@ -70,7 +73,7 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
     const unreadable: { id: string; isSlow: boolean }[] = []
     let bytes = 0
     for (const id of ids) {
-      // Small editors are rendered on the event loop. This lets other requests run between them.
+      // Small editors are rendered on the event loop. This lets other requests run between two of them.
       if (bytes > 0) await setImmediate()
       if (clock.elapsed() - startedAt > maxAnswer.ms) throw tooLong()
       const stored = await editorLog.read(db, apiKey, { ...input, editorId: id })
@@ -128,7 +131,7 @@ interface PreparedContent {
 function replacementOf({ type, contentKey, data }: Sent): Replacement {
   const error = typeMismatch(type, data instanceof UnparsedJson ? data.sample : data)
   if (error !== null) throw new ApiError('INVALID_ARGUMENT', error)
-  // A copy, because posting a view to a thread would send the whole body.
+  // Copies the bytes: to post a view to a thread would send the whole body.
   if (data instanceof UnparsedJson) return { type, contentKey, json: Uint8Array.from(data.bytes) }
   return { type, contentKey, text: typeof data === 'string' ? data : JSON.stringify(data) }
 }

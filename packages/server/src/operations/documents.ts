@@ -1,28 +1,30 @@
-import { ApiError, type Document, type Operations, type Outcome, type Version } from '@plenum/protocol'
+import { ApiError, type Document, type Operations, type Outcome, type ApiVersion } from '@plenum/protocol'
 import { internalDocumentId, newId } from '../access/ids.ts'
 import type { Call, Handlers } from '../calls/call.ts'
-import { partial } from '../calls/reply.ts'
+import { partial } from '../calls/answers/reply.ts'
 import { findFolderChains } from '../store/documents/folder-tree.ts'
 import * as deletions from '../store/deletions.ts'
 import * as migrations from '../store/documents/document-migrations.ts'
 import * as documents from '../store/documents/documents.ts'
 import * as folders from '../store/documents/folders.ts'
 import { root } from '../store/documents/folders.ts'
-import { mergeKeys } from '../store/engine/json.ts'
+import { withoutNulls } from './shared/without-nulls.ts'
 import * as organizations from '../store/organizations.ts'
 import { byId, outcomes, unique } from './shared/batches.ts'
+import { doesNotExist } from './shared/does-not-exist.ts'
 import { accessTypeAt } from './shared/access-types.ts'
 import { listAll, page, type Window, withPageToken } from './shared/paging.ts'
 
 export const documentHandlers: Handlers<Operations['documents']> = {
+  // It can change access, because clients may have the document open before it is stored: now it gets its access type.
   async add({ input, caller: { apiKey }, db, now, version }) {
     const { organizationId } = input
     if (input.createOrganization) await organizations.ensure(db, apiKey, organizationId, now)
-    else if (!(await organizations.exists(db, apiKey, organizationId))) throw unknown('Organization')
+    else if (!(await organizations.exists(db, apiKey, organizationId))) throw doesNotExist('Organization')
     const folderId = folderOf(input.folderId)
     if (folderId !== null) {
       if (input.createFolder) await folders.ensureAtTop(db, apiKey, organizationId, folderId, now)
-      else if (!(await folders.exists(db, apiKey, organizationId, folderId))) throw unknown('Folder')
+      else if (!(await folders.exists(db, apiKey, organizationId, folderId))) throw doesNotExist('Folder')
     }
     const items = byId(input.documents, (item) => item.documentId)
     const added = await documents.add(
@@ -33,7 +35,7 @@ export const documentHandlers: Handlers<Operations['documents']> = {
         documentId,
         folderId,
         accessType: item.accessType ?? null,
-        data: mergeKeys({}, metadata(item)),
+        data: withoutNulls(metadata(item)),
       })),
       now,
     )
@@ -42,7 +44,7 @@ export const documentHandlers: Handlers<Operations['documents']> = {
         ? { success: true, id: internalDocumentId(apiKey, organizationId, id), message: 'Added Successfully' }
         : { success: false, id, message: 'Document already exists', code: 'already-exists' },
     )
-    return answer(version, result, 'Error adding document(s).')
+    return answerOfBatch(version, result, 'Error adding document(s).')
   },
 
   async get(call) {
@@ -63,7 +65,7 @@ export const documentHandlers: Handlers<Operations['documents']> = {
       const inFolder = stored.filter((one) => folderId === undefined || one.folderId === folderId)
       const found = await present(call, organizationId, inFolder)
       if (version === 'v1' || found.length === ids.length) return found
-      const details = ids.map((id) => found.find((one) => one.id === id) ?? missing(id))
+      const details = ids.map((id) => found.find((one) => one.id === id) ?? notFoundOutcome(id))
       return partial(new ApiError('INTERNAL', 'Error retrieving document(s).', { details }))
     }
 
@@ -90,9 +92,9 @@ export const documentHandlers: Handlers<Operations['documents']> = {
             id: internalDocumentId(apiKey, organizationId, id),
             message: 'Updated Successfully',
           }
-        : missing(id),
+        : notFoundOutcome(id),
     )
-    return answer(version, result, 'Error updating document(s).')
+    return answerOfBatch(version, result, 'Error updating document(s).')
   },
 
   delete: {
@@ -109,9 +111,9 @@ export const documentHandlers: Handlers<Operations['documents']> = {
               id: internalDocumentId(apiKey, organizationId, id),
               message: 'Deleted Successfully',
             }
-          : missing(id),
+          : notFoundOutcome(id),
       )
-      return answer(version, result, 'Error deleting document(s).')
+      return answerOfBatch(version, result, 'Error deleting document(s).')
     },
   },
 
@@ -120,9 +122,9 @@ export const documentHandlers: Handlers<Operations['documents']> = {
     const ids = unique(input.documentIds)
     const folderId = folderOf(input.folderId)
     if ((await documents.countExisting(db, apiKey, organizationId, ids)) < ids.length)
-      throw unknown('Document')
+      throw doesNotExist('Document')
     if (folderId !== null && !(await folders.exists(db, apiKey, organizationId, folderId)))
-      throw unknown('Folder')
+      throw doesNotExist('Folder')
     await documents.set(db, apiKey, organizationId, ids, { folderId }, now)
     return null
   },
@@ -131,7 +133,7 @@ export const documentHandlers: Handlers<Operations['documents']> = {
     const ids = unique(documentIds)
     const updated = await documents.set(db, apiKey, organizationId, ids, { accessType }, now)
     const done = { success: true, accessType, message: 'Document access type updated.' }
-    return Object.fromEntries(ids.map((id) => [id, updated.has(id) ? done : notThere]))
+    return Object.fromEntries(ids.map((id) => [id, updated.has(id) ? done : notFound]))
   },
 
   async updateDisableState({
@@ -143,12 +145,12 @@ export const documentHandlers: Handlers<Operations['documents']> = {
     const ids = unique(documentIds)
     const updated = await documents.set(db, apiKey, organizationId, ids, { disabled }, now)
     const done = { success: true, disabled, message: 'Document disabled state updated.' }
-    return Object.fromEntries(ids.map((id) => [id, updated.has(id) ? done : notThere]))
+    return Object.fromEntries(ids.map((id) => [id, updated.has(id) ? done : notFound]))
   },
 
   async migrate({ input, caller: { apiKey }, db, now, enqueue, services: { lock } }) {
     const { organizationId, documentId, newDocumentId } = input
-    if (!(await documents.exists(db, apiKey, organizationId, documentId))) throw unknown('Document')
+    if (!(await documents.exists(db, apiKey, organizationId, documentId))) throw doesNotExist('Document')
     if (documentId === newDocumentId) {
       throw new ApiError('INVALID_ARGUMENT', 'newDocumentId must differ from documentId.')
     }
@@ -166,9 +168,9 @@ export const documentHandlers: Handlers<Operations['documents']> = {
 
   async migrateStatus({ input: { organizationId, migrationId }, caller: { apiKey }, db }) {
     const migration = await migrations.find(db, apiKey, organizationId, migrationId)
-    if (!migration) throw unknown('Migration')
+    if (!migration) throw doesNotExist('Migration')
     const { status, documentId, newDocumentId } = migration
-    // After the migration's own transaction, the rest of a large document is moved in steps.
+    // The status is `completed` after the first transaction, but the rest of a large document is then moved in steps.
     const isMoving =
       status === 'completed' &&
       (await deletions.isMoving(db, apiKey, { organizationId, documentId, newDocumentId }))
@@ -176,22 +178,20 @@ export const documentHandlers: Handlers<Operations['documents']> = {
   },
 }
 
-const unknown = (what: string) => new ApiError('INVALID_ARGUMENT', `${what} does not exist.`)
+const notFound = { success: false, message: 'Document does not exist' }
+const notFoundOutcome = (id: string): Outcome => ({ ...notFound, id, code: 'not-found' })
 
-const notThere = { success: false, message: 'Document does not exist' }
-const missing = (id: string): Outcome => ({ ...notThere, id, code: 'not-found' })
-
-/** The folder id as it is stored: `root` and no folder are the same (spec 10.5). */
+/** The folder id as it is stored: null for `root` and for no folder, which are the same (spec 10.5). */
 const folderOf = (folderId: string | undefined) =>
   folderId === undefined || folderId === root ? null : folderId
 
 /** `v2` answers a partly failed batch with an error, but commits the items that succeeded (spec 0.4 pattern B). */
-const answer = (version: Version, result: Record<string, Outcome>, failure: string) =>
+const answerOfBatch = (version: ApiVersion, result: Record<string, Outcome>, failure: string) =>
   version === 'v1' || Object.values(result).every((one) => one.success)
     ? result
     : partial(new ApiError('INTERNAL', failure, { details: result }))
 
-/** Fields that the interface defines; all others are metadata (spec 22.4). */
+/** The fields of a document that the interface defines. All others are metadata (spec 22.4). */
 const reserved = new Set([
   'documentId',
   'id',
@@ -227,7 +227,7 @@ async function present(
       createdAt,
       lastUpdated,
     }
-    // In place: copying data with many keys would take longer than reading it.
+    // `data` is changed, not copied: copying many keys would take longer than reading them.
     shown.push(Object.assign(data, fields))
   }
   return shown

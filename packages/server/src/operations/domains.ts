@@ -1,6 +1,6 @@
 import { ApiError, type Operations } from '@plenum/protocol'
 import type { Handlers } from '../calls/call.ts'
-import { partial } from '../calls/reply.ts'
+import { partial } from '../calls/answers/reply.ts'
 import * as domains from '../store/domains.ts'
 import { normalizeAll } from './shared/allowed-domains.ts'
 
@@ -8,7 +8,7 @@ export const domainHandlers: Handlers<Operations['domains']> = {
   async add({ input, caller: { apiKey }, db, signal }) {
     const wanted = normalizeAll(input.domains)
     const domainsAdded = await domains.add(db, apiKey, wanted)
-    // Without domains every origin is allowed, so the first one closes open pages of other origins.
+    // Without domains every origin is allowed. So the first domain closes the open connections of pages from other origins.
     signal({ kind: 'domains' })
     const skippedDomains = wanted.filter((domain) => !domainsAdded.includes(domain))
     if (skippedDomains.length === 0) return { domainsAdded }

@@ -2,14 +2,17 @@ import type { Operations, Organization } from '@plenum/protocol'
 import { internalId } from '../access/ids.ts'
 import type { Handlers } from '../calls/call.ts'
 import * as organizations from '../store/organizations.ts'
-import { mergeKeys } from '../store/engine/json.ts'
+import { withoutNulls } from './shared/without-nulls.ts'
 import { byId, inLockOrder, outcomes, unique } from './shared/batches.ts'
 import { listAll, page, type Window } from './shared/paging.ts'
 
 const idOf = (apiKey: string, organizationId: string) =>
   internalId(apiKey, 'organization', organizationId, organizationId)
 
-/** The metadata of an item, without the fields that only the server or another operation may set (spec 8.3, 22.2). */
+/**
+ * The metadata of an organization: its fields without those that only the server or another operation may set (spec 8.3,
+ * 22.2).
+ */
 function metadata({
   organizationId: _,
   id: _id,
@@ -29,7 +32,7 @@ export const organizationHandlers: Handlers<Operations['organizations']> = {
       apiKey,
       inLockOrder(items).map(([organizationId, item]) => ({
         organizationId,
-        data: mergeKeys({}, metadata(item)),
+        data: withoutNulls(metadata(item)),
       })),
       now,
     )

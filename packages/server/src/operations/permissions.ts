@@ -63,7 +63,7 @@ export const permissionHandlers: Handlers<Operations['permissions']> = {
     const levels = readLevels(input.permissions.resources)
     const removed = levels.map((level) => ({ level, userId }))
     await removedGrants.remove(db, apiKey, removed, now)
-    // Only members of the organization belong to its groups.
+    // A user who is no longer a member of the organization leaves its groups.
     for (const { type, id } of levels) {
       if (type === 'organization') await userGroups.removeFromAll(db, apiKey, id, [userId])
     }

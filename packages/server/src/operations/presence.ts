@@ -7,7 +7,7 @@ import type { Look } from '../store/users/profiles.ts'
 import * as users from '../store/users/users.ts'
 import { byId, unique } from './shared/batches.ts'
 
-/** Each client that opens the document gets all entries; the server reads and sends them at once. */
+/** Users that a backend may add to one document. Each client that opens the document gets all of them without a pause. */
 const maxEntries = 1_000
 
 export const presenceHandlers: Handlers<Operations['presence']> = {
@@ -18,7 +18,7 @@ export const presenceHandlers: Handlers<Operations['presence']> = {
     const known = await presence.findMany(db, apiKey, input, userIds, now)
     const added = items.length - known.length
     if (added > 0 && (await presence.count(db, apiKey, input, now, maxEntries)) + added > maxEntries) {
-      const message = `A document has at most ${maxEntries} users whom a backend shows as present.`
+      const message = `A backend can add at most ${maxEntries} users to the presence of a document.`
       throw new ApiError('RESOURCE_EXHAUSTED', message)
     }
     await documents.ensure(db, apiKey, organizationId, documentId, now)
@@ -52,6 +52,7 @@ export const presenceHandlers: Handlers<Operations['presence']> = {
   },
 }
 
+/** Adds to each entry the photo and color of its user. */
 async function withLooks<T extends { userId: string }>(db: Db, apiKey: string, entries: readonly T[]) {
   const userIds = entries.map(({ userId }) => userId)
   const looks = await users.findLooks(db, apiKey, userIds)

@@ -5,6 +5,7 @@ import type { Db } from '../store/engine/db.ts'
 import * as grants from '../store/access/grants.ts'
 import * as userGroups from '../store/users/user-groups.ts'
 import { byId, outcomes, unique } from './shared/batches.ts'
+import { doesNotExist } from './shared/does-not-exist.ts'
 import { requireLevel } from './shared/levels.ts'
 
 export const userGroupHandlers: Handlers<Operations['userGroups']> = {
@@ -67,7 +68,7 @@ interface GroupInput {
 
 async function requireGroup(db: Db, apiKey: string, { organizationId, organizationUserGroupId }: GroupInput) {
   if (await userGroups.exists(db, apiKey, organizationId, organizationUserGroupId)) return
-  throw new ApiError('INVALID_ARGUMENT', 'Organization user group does not exist.')
+  throw doesNotExist('Organization user group')
 }
 
 const memberOutcomes = (

@@ -24,7 +24,8 @@ export const userHandlers: Handlers<Operations['users']> = {
     const items = byId(input.users, (user) => user.userId)
     const there = await grants.find(db, apiKey, level, [...items.keys()], now)
     await users.put(db, apiKey, items, now)
-    // Existing members keep what the call does not set: adding them again must not make an expiring grant permanent.
+    // A member who is added again keeps the expiry, and without a sent role the whole grant. Otherwise an expiring grant
+    // would become permanent.
     const granted = [...items].flatMap(([userId, { accessRole: sent }]) => {
       const had = there.get(userId)
       if (had && sent === undefined) return []
@@ -65,7 +66,7 @@ export const userHandlers: Handlers<Operations['users']> = {
     const level = levelOf(input)
     const items = byId(input.users, (user) => user.userId)
     const there = await members.update(db, apiKey, level, items, now)
-    // Also if the role is already stored: sending it again overrides tokens issued since.
+    // Written even if the same role is already stored: a role that is sent again overrides the tokens issued since.
     const wanting = (role: AccessRole) => [...there].filter((id) => items.get(id)?.accessRole === role)
     await grants.setRole(db, apiKey, level, wanting('viewer'), 'viewer', now)
     await grants.setRole(db, apiKey, level, wanting('editor'), 'editor', now)
@@ -79,7 +80,7 @@ export const userHandlers: Handlers<Operations['users']> = {
   delete: {
     scope(input, now) {
       const { type, organizationId } = levelOf(input)
-      // In a folder or a document a user has one grant.
+      // In a folder or a document a user has one grant, so one transaction is enough.
       if (type !== 'organization') return undefined
       return { organizationId, userIds: unique(input.userIds), atSeconds: Math.floor(now / 1000) }
     },

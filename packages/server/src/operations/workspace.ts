@@ -60,7 +60,7 @@ export const workspaceHandlers: Handlers<Operations['workspace']> = {
   },
 }
 
-/** The workspace as callers read it, including its token. */
+/** The workspace as callers read it, including its auth token. */
 async function present(
   db: Db,
   { authTokenKey }: Secrets,

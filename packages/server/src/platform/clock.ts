@@ -2,13 +2,13 @@
 export type StopTimer = () => void
 
 /**
- * Time, passed to everything that waits, so that a test steps it instead of waiting. A process never stays alive for a
- * timer of this clock.
+ * The time and timers. Everything that waits gets a clock as an argument, so that a test steps the clock instead of waiting.
+ * Timers of the system clock do not keep the process alive.
  */
 export interface Clock {
   /** The time of day, in Unix milliseconds. */
   now(): number
-  /** Milliseconds that only ever increase, for durations. */
+  /** Milliseconds that never decrease, for durations. */
   elapsed(): number
   setTimeout(run: () => void, ms: number): StopTimer
   setInterval(run: () => void, ms: number): StopTimer

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { LaneQuota } from './lane-quota.ts'
 
-test('[V5] a lane quota limits jobs and bytes of each lane, and takes a first job of any size', () => {
+test('[V5] a lane quota limits the jobs and bytes of each lane, but accepts its only job at any size', () => {
   const quota = new LaneQuota({ maxJobs: 2, maxBytes: 100 })
   expect(quota.add('a', 1_000)).toBe(true)
   expect(quota.add('a', 0)).toBe(false)

@@ -3,7 +3,7 @@ interface Usage {
   bytes: number
 }
 
-/** Limits what each lane has in progress: a number of jobs, and the bytes that they hold together. */
+/** Limits what each lane has in progress: the number of its jobs, and the bytes that they hold together. */
 export class LaneQuota {
   readonly #maxJobs: number
   readonly #maxBytes: number
@@ -15,7 +15,10 @@ export class LaneQuota {
     this.#maxBytes = maxBytes
   }
 
-  /** False, and nothing is added, if the lane has too much in progress. Its first job fits whatever its size. */
+  /**
+   * Adds a job. Returns false, and adds nothing, if the lane has too much in progress. The only job of a lane may have any
+   * size.
+   */
   add(lane: string, bytes: number): boolean {
     const usage = this.#lanes.get(lane)
     if (!usage) {
@@ -28,7 +31,7 @@ export class LaneQuota {
     return true
   }
 
-  /** Call it once for each job that was added, with the same bytes. */
+  /** Removes a job. Call it once for each job that was added, with the same bytes. */
   remove(lane: string, bytes: number): void {
     const usage = this.#lanes.get(lane)
     if (!usage) return

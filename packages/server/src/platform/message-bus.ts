@@ -6,8 +6,8 @@ export interface MessageBus<Message> {
 }
 
 /**
- * A bus within one process: when `publish` returns, every listener has run. A listener that throws does not keep the
- * message from the others.
+ * Creates a bus within one process. When `publish` returns, every listener has run. If one throws, the others still get the
+ * message.
  */
 export function createMessageBus<Message>(
   onListenerError: (error: unknown, message: Message) => void,
@@ -24,7 +24,7 @@ export function createMessageBus<Message>(
       }
     },
     subscribe(listener) {
-      // A function of its own for each subscription: the same listener may subscribe twice.
+      // Each subscription gets a function of its own, because the same listener may subscribe twice.
       const own = (message: Message) => listener(message)
       listeners.add(own)
       return () => void listeners.delete(own)

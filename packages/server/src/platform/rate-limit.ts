@@ -1,12 +1,12 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 
-/** Rate limit by key. The window of a key starts with its first call. */
+/** A rate limit for each key. The window of a key starts with its first call. */
 export interface RateLimit {
-  /** Counts one call. Returns 0, or the seconds to wait if the call exceeds the limit. */
+  /** Counts one call. Returns 0 if it is allowed, otherwise the seconds to wait. */
   take(key: string): Promise<number>
 }
 
-/** Allows `limit` calls in `windowSeconds`, counted in this process. A limit of 0 allows all. */
+/** Allows `limit` calls in `windowSeconds`. Each server counts for itself. A limit of 0 allows all calls. */
 export function createRateLimit(limit: number, windowSeconds: number): RateLimit {
   if (limit === 0) return { take: async () => 0 }
   const limiter = new RateLimiterMemory({ points: limit, duration: windowSeconds })

@@ -207,8 +207,8 @@ export class Gateway {
   }
 
   /** Stores the update of a REST request as if a client had sent it. Resolves when it is durable. Throws an `ApiError`. */
-  storeUpdate(apiKey: string, user: VerifiedUser | 'server', ref: EditorRef, update: Uint8Array) {
-    const identity = user === 'server' ? backendIdentity(apiKey) : userIdentity(user)
+  storeUpdate(apiKey: string, user: VerifiedUser | 'backend', ref: EditorRef, update: Uint8Array) {
+    const identity = user === 'backend' ? backendIdentity(apiKey) : userIdentity(user)
     return storeUpdate(this.#deps.services, identity, ref, update)
   }
 

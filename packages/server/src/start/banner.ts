@@ -3,13 +3,16 @@ import type { Config } from '../config.ts'
 
 interface BannerInfo {
   address: string
-  /** Settings that are probably mistakes, one sentence each. */
+  /** One sentence for each setting that is probably misspelled. */
   hints: readonly string[]
   /** Whether the database has no workspace yet. */
   isEmpty: boolean
 }
 
-/** The first thing a new user sees: the URL and what to type next. Goes to standard error, because standard output is the log. */
+/**
+ * Prints what a new user sees first: the URL, and what to type next. Prints to standard error, because standard output is
+ * the log.
+ */
 export function printBanner(config: Config, { address, hints, isEmpty }: BannerInfo): void {
   const { port } = new URL(address)
   const url = `http://localhost:${port}`

@@ -2,6 +2,7 @@ import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { ConfigError } from '../config.ts'
 
+/** Why a folder cannot be used, by the error code. */
 const reasons: Record<string, string> = {
   EACCES: 'the user of the server has no permission',
   EPERM: 'the user of the server has no permission',
@@ -11,7 +12,10 @@ const reasons: Record<string, string> = {
   ENOSPC: 'the disk is full',
 }
 
-/** Creates the folder if it does not exist, and checks that it is writable. Throws a message that an operator can act on. */
+/**
+ * Creates the folder if it does not exist, and checks that it is writable. Throws an error that tells the operator what is
+ * wrong.
+ */
 export function prepareDataDir(dataDir: string): void {
   const folder = resolve(dataDir)
   try {
@@ -26,7 +30,10 @@ export function prepareDataDir(dataDir: string): void {
   }
 }
 
-/** Not `mkdir` with `recursive`: it never returns below /proc, where a folder neither exists nor can be created. */
+/**
+ * Creates the folder and its parents. `mkdir` with `recursive` would never return below /proc, where a folder neither
+ * exists nor can be created.
+ */
 function createFolder(folder: string): void {
   const found = statSync(folder, { throwIfNoEntry: false })
   if (found?.isDirectory()) return
@@ -35,7 +42,7 @@ function createFolder(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 })
   } catch (error) {
-    // Another process created it at the same time.
+    // Another process may have created it at the same time.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }

@@ -2,12 +2,12 @@ import { settingNames } from '../config.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Names that other programs read: the PostgreSQL client, Node, Docker Compose and our compose.yaml. */
+/** Names that are no settings but that others read: the PostgreSQL client, Node, Docker Compose and our compose.yaml. */
 const foreignNames = /^(?:PG[A-Z]+|NODE_\w+|COMPOSE_\w+|POSTGRES_PASSWORD|FORCE_COLOR|TZ)$/
 
 /**
- * One sentence for each name in the .env file that is not a setting, and for each name in the environment that looks like a
- * misspelled setting. Never shows values.
+ * Returns one sentence for each name in the .env file that is not a setting, and for each name in the environment that looks
+ * like a misspelled setting. The sentences never contain values.
  */
 export function unknownSettings(file: Environment, environment: Environment): string[] {
   const settings = settingNames()
@@ -32,7 +32,7 @@ export function unknownSettings(file: Environment, environment: Environment): st
   return [...new Set([...inFile, ...inEnvironment])]
 }
 
-/** The setting with a similar name: at most one mistake in short names, two in longer ones. */
+/** Returns the setting whose name is most similar: with at most one mistake in a short name, two in a longer one. */
 function closest(name: string, settings: readonly string[]): string | undefined {
   if (!/^\w+$/.test(name)) return undefined
   const [best] = settings
@@ -43,7 +43,7 @@ function closest(name: string, settings: readonly string[]): string | undefined 
   return best?.setting
 }
 
-/** The number of letters that are wrong, missing, added or swapped with their neighbour. */
+/** How many letters are wrong, missing, added or swapped with their neighbour. */
 function mistakesBetween(a: string, b: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, column) => column)

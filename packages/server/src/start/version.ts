@@ -1,2 +1,2 @@
-/** The version of the packages. `/`, `openapi.json` and the metrics show it. */
+/** The version of the server. `/`, `openapi.json` and the metrics show it. */
 export const version = '0.1.0'

@@ -1,11 +1,11 @@
-import { type Operation, operations, type Version } from '@plenum/protocol'
+import { type Operation, operations, type ApiVersion } from '@plenum/protocol'
 
 export interface Entry {
   /** `family.verb` */
   name: string
   verb: string
   operation: Operation
-  version: Version
+  version: ApiVersion
   /** Path with the version. */
   path: string
 }

@@ -38,7 +38,13 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
   // Permissions.
   'server/access': {
     ours: ['protocol', 'server/platform', 'server/store'],
-    theirs: ['jose', 'nanoid', 'ipaddr.js', 'disposable-email-domains-js', 'lru-cache', 'typebox'],
+    theirs: ['jose', 'nanoid', 'ipaddr.js', 'disposable-email-domains-js', 'lru-cache'],
+  },
+
+  // Deletions that are too large for one transaction.
+  'server/deletions': {
+    ours: ['protocol', 'server/access/ids.ts', 'server/platform', 'server/store'],
+    theirs: [],
   },
 
   // One call of an operation, over HTTP or on a socket.
@@ -49,6 +55,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
       'server/bus.ts',
       'server/config.ts',
       'server/crdt',
+      'server/deletions',
       'server/platform',
       'server/store',
     ],
@@ -81,6 +88,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
       'server/bus.ts',
       'server/config.ts',
       'server/crdt',
+      'server/deletions',
       'server/platform',
       'server/store',
     ],

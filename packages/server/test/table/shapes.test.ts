@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import type { Schema } from '../../src/calls/explain.ts'
+import type { Schema } from '../../src/calls/input/explain.ts'
 import * as given from '../support/given.ts'
 import { type TestServer, useServer } from '../support/harness.ts'
 import { type Entry, table } from '../support/table.ts'

@@ -5,20 +5,21 @@ import type { Database } from '../../store/engine/db.ts'
 import * as workspaces from '../../store/workspaces.ts'
 import { expectedToken } from './auth-tokens.ts'
 
-/** A caller with the tokens that authenticate it. */
+/** An API key or a workspace, with the auth tokens that authenticate it. */
 export interface KnownCaller<T> {
   readonly caller: T
   readonly tokens: readonly Buffer[]
 }
 
 /**
- * Looks up the callers of requests. They are cached only where no other process can change them, and dropped from the cache
- * when they change, so that a reset token is invalid immediately.
+ * Looks up API keys and workspaces with their auth tokens. API keys are cached only if no other process can change them. An
+ * operation that changes an API key drops it from the cache, so that a reset token is invalid immediately.
  */
 export class Credentials {
   readonly #database: Database
   readonly #tokenKey: Buffer
   readonly #cache = new LRUCache<string, KnownCaller<ApiKey>>({ max: 10_000 })
+  /** Counts the calls of `drop`. */
   #changes = 0
 
   constructor(database: Database, tokenKey: Buffer) {
@@ -26,11 +27,12 @@ export class Credentials {
     this.#tokenKey = tokenKey
   }
 
-  /** The cached caller. Undefined: it must be looked up with `apiKey`. */
+  /** Returns the API key if it is cached. Otherwise it must be looked up with `apiKey`. */
   peek(apiKey: string): KnownCaller<ApiKey> | undefined {
     return this.#cache.get(apiKey)
   }
 
+  /** Returns undefined if the API key does not exist. */
   async apiKey(apiKey: string): Promise<KnownCaller<ApiKey> | undefined> {
     const cached = this.#cache.get(apiKey)
     if (cached) return cached
@@ -41,11 +43,12 @@ export class Credentials {
       caller: found.key,
       tokens: found.tokens.map((token) => expectedToken(this.#tokenKey, apiKey, token)),
     }
-    // What was read before a change must not be cached after it.
+    // An API key that was read before a change must not be cached after it.
     if (this.#database.exclusive && changes === this.#changes) this.#cache.set(apiKey, known)
     return known
   }
 
+  /** Returns undefined if the workspace does not exist. */
   async workspace(workspaceId: string): Promise<KnownCaller<{ workspaceId: string }> | undefined> {
     const found = await workspaces.find(this.#database.read, workspaceId)
     return (
@@ -56,7 +59,7 @@ export class Credentials {
     )
   }
 
-  /** Drops the API key from the cache. */
+  /** Drops the API key from the cache. Call it after each change of the API key. */
   drop(apiKey: string): void {
     this.#changes++
     this.#cache.delete(apiKey)

@@ -3,13 +3,13 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { OpenError } from '../../store/engine/failures.ts'
 
-/** The keys that are derived from `SECRET_KEY`. Each use has its own key, so a value made for one use is invalid for another. */
+/** The keys that are derived from `SECRET_KEY`: one for each use, so that a value for one use is invalid for the others. */
 export interface Secrets {
-  /** Signs the tokens of workspaces and API keys. */
+  /** Signs the auth tokens of workspaces and API keys. */
   readonly authTokenKey: Buffer
   /** Signs page tokens. */
   readonly pageTokenKey: Buffer
-  /** Encrypts and authenticates. `context` names the row and field, so a sealed value cannot be moved to another. */
+  /** Encrypts and authenticates a value. `context` names the row and field, so the sealed value is invalid in any other. */
   seal(plain: string | Uint8Array, context: string): Uint8Array
   /** Throws if the bytes were sealed with another secret or for another context. */
   unseal(sealed: Uint8Array, context: string): Buffer
@@ -24,7 +24,7 @@ export function createSecrets(secretKey: string): Secrets {
     seal(plain, context) {
       const nonce = randomBytes(12)
       const cipher = createCipheriv('aes-256-gcm', sealKey, nonce).setAAD(Buffer.from(context))
-      // The first byte is the number of the key, so that another key can be added later.
+      // The first byte is the number of the seal key, so that another key can be added later.
       return Buffer.concat([Buffer.of(1), nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
     },
     unseal(sealed, context) {
@@ -38,7 +38,10 @@ export function createSecrets(secretKey: string): Secrets {
   }
 }
 
-/** The secret of an embedded database: generated once, readable only by the server's user. */
+/**
+ * The secret key of an embedded database: a file in `dataDir`, generated at the first start, readable only by the server's
+ * user.
+ */
 export function loadOrCreateSecretKey(dataDir: string): string {
   const file = join(dataDir, 'secret.key')
   if (existsSync(file)) {

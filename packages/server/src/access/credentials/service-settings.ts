@@ -3,16 +3,20 @@ import * as serviceConfigs from '../../store/service-configs.ts'
 import type { Service } from '../../store/service-configs.ts'
 import type { Secrets } from './secrets.ts'
 
-/** The settings of a service of an API key, with its credential in plain text. Only memory may hold them like this. */
+/**
+ * The settings of a service of an API key, such as email. They contain the credential in plain text, so they are never
+ * stored in this form.
+ */
 export interface ServiceSettings<C> {
   readonly enabled: boolean
   readonly config: C
-  /** Empty: there is none. */
+  /** Empty: the service has no credential. */
   readonly credential: string
 }
 
 const contextOf = (apiKey: string, service: Service) => `service_configs/${apiKey}/${service}`
 
+/** Returns undefined if the API key has no settings for the service. */
 export async function readSettings<C>(
   db: Db,
   secrets: Secrets,

@@ -2,21 +2,24 @@ import { isIP, isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 /**
- * The client's address (spec 0.7): the socket peer, or with n trusted proxies the n-th entry from the right of
- * `X-Forwarded-For`, which the outermost proxy wrote. Entries further left came from outside and are not trusted.
+ * The address of the client (spec 0.7): the peer of the socket, or with n trusted proxies the n-th entry from the right of
+ * `X-Forwarded-For`. The outermost trusted proxy wrote that entry. The client may have invented the entries left of it.
  */
 export function clientAddress(peer: string, forwardedFor: string | undefined, trustedHops: number): string {
   if (trustedHops > 0 && forwardedFor !== undefined) {
-    // Empty entries are counted: skipping one that a proxy wrote would select an untrusted entry.
+    // Empty entries count too: skipping one that a proxy wrote would select an entry that the client wrote.
     const address = parseEntry(forwardedFor.split(',').at(-trustedHops) ?? '')
     if (address !== null) return address
   }
-  // With fewer entries than hops (the request bypassed a proxy) or an invalid entry, use the peer, which cannot be forged.
-  // At worst the clients behind one proxy share a limit; none can evade it.
+  // If an entry is invalid or missing (the request bypassed a proxy), the peer is used, which cannot be forged.
+  // At worst the clients behind one proxy share a rate limit; no client can evade it.
   return canonical(peer) ?? peer
 }
 
-/** The key under which a client is counted. An IPv6 customer has a whole /64, so that is one client. */
+/**
+ * The name under which rate limits count a client. A customer with IPv6 has a whole /64 network, so that counts as one
+ * client.
+ */
 export function addressBucket(address: string): string {
   const known = canonical(address)
   if (known === null || isIPv4(known)) return known ?? address

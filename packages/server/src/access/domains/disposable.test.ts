@@ -68,7 +68,7 @@ describe('createDisposableCheck', () => {
     ['a@trash.yopmail.com', false],
     ['a@guerrillamail.com', true],
   ])(
-    '[1.1.5] a domain in DISPOSABLE_DOMAINS_EXCEPT and its subdomains are accepted: %j is disposable: %j',
+    '[1.1.5] domains in DISPOSABLE_DOMAINS_EXCEPT and their subdomains are not disposable. Is %j disposable? %j',
     (email, expected) => {
       const check = createDisposableCheck({
         extra: ['trash.yopmail.com'],
@@ -95,7 +95,7 @@ describe('createDisposableCheck', () => {
   })
 
   it.each(['a', '.', 'a.', '@', '-', ' ', 'ü', 'ü.', '。', '_.'])(
-    '[1.1.5] the check takes linear time for input that repeats %j',
+    '[1.1.5] the check takes less than 500 ms for addresses that repeat %j 100,000 times',
     (unit) => {
       const text = unit.repeat(100_000)
       const emails = [text, `a@${text}`, `a@${text}mailinator.com`, `${text}@mailinator.com`]

@@ -27,7 +27,7 @@ type DisposableOptions = {
   allow?: readonly string[]
 }
 
-/** Creates a check whether an email's domain, or a parent domain, is disposable. Reads the list once. */
+/** Creates a check whether the domain of an email address, or a parent of that domain, is disposable. Reads the list once. */
 export function createDisposableCheck({
   extra = [],
   allow = [],
@@ -42,13 +42,16 @@ export function createDisposableCheck({
   }
 }
 
-/** Text that is not a host name is kept, so that `a_b.mailinator.com` still matches its parent domain. */
+/**
+ * The form in which domains are compared. Text that is not a host name is kept, so that `a_b.mailinator.com` still matches
+ * its parent domain.
+ */
 function canonical(domain: string): string {
   const text = withoutTrailingDot(domain.trim())
   return hostName(text) ?? text.toLowerCase()
 }
 
-/** `a.b.c` → `a.b.c`, `b.c`, `c`. A name has at most 127 labels; longer input would cost quadratic time. */
+/** `a.b.c` → `a.b.c`, `b.c`, `c`. A name has at most 127 labels. More are dropped, because the time grows with their square. */
 function withParents(domain: string): string[] {
   const labels = domain.split('.').slice(-127)
   return labels.map((_, index) => labels.slice(index).join('.'))

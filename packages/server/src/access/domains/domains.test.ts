@@ -174,7 +174,7 @@ describe('normalizeDomain', () => {
   })
 
   it.each(longStrings())(
-    '[2] normalizeDomain and originAllowed take linear time for long input %#',
+    '[2] normalizeDomain and originAllowed take less than 500 ms for 100,000 characters, input %#',
     (text) => {
       const milliseconds = processorMs(() => {
         normalizeDomain(text)

@@ -3,38 +3,38 @@ import { domainToASCII } from 'node:url'
 
 const maxHostLength = 253
 const maxLabelLength = 63
-// A Unicode spelling may be longer than its ASCII name. This limits the work of the conversion.
+// A name in Unicode may be longer than in ASCII. This limits the time of the conversion.
 const maxSpellingLength = 1024
 
-/** The canonical ASCII form of a host name. Null: the text is not a host name. An IP literal is not a name. */
+/** Returns the canonical ASCII form of a host name. Null: the text is not a host name. An IP address is not a host name. */
 export function hostName(text: string): string | null {
-  // domainToASCII parses a whole authority (`a@b`, `a/b`, `%61`), so it only gets characters that a name may have.
+  // domainToASCII accepts more than a name (`a@b`, `a/b`, `%61`), so it gets only characters that a name may have.
   if (text.length > maxSpellingLength || !/^[a-z0-9.\-\u{80}-\u{10ffff}]+$/iu.test(text)) return null
   const name = domainToASCII(text)
-  // It also converts `0x7f.1` and `2130706433` to an address, and refuses any other numeric last label.
+  // domainToASCII turns `0x7f.1` and `2130706433` into an IPv4 address, and refuses other names whose last label is a number.
   if (isIPv4(name) || name.length > maxHostLength || !name.split('.').every(isLabel)) return null
   return name
 }
 
-/** Also removes the characters that IDNA treats as a dot: ideographic, fullwidth and halfwidth full stops. */
+/** Removes a dot at the end, or a character that IDNA treats as one: an ideographic, fullwidth or halfwidth full stop. */
 export function withoutTrailingDot(host: string): string {
   return host.replace(/[.\u3002\uff0e\uff61]$/, '')
 }
 
-/** The stored form of an allowed domain (spec 2). Null: the entry is invalid. */
+/** Returns the stored form of an allowed domain (spec 2). Null: the entry is invalid. */
 export function normalizeDomain(entry: string): string | null {
   const [authority = ''] = entry
     .trim()
     .toLowerCase()
     .replace(/^(?:[a-z][a-z0-9+.-]*:)?\/\//, '')
     .split(/[/?#]/, 1)
-  // Browsers treat `\` as `/`, other parsers do not, so they would disagree about the host.
+  // Browsers treat `\` as `/`, other parsers do not. So they would find different hosts.
   if (/[\s\\]/.test(authority)) return null
-  const place = authority.slice(authority.lastIndexOf('@') + 1)
+  const hostAndPort = authority.slice(authority.lastIndexOf('@') + 1)
 
-  if (isIPv6(place)) return canonicalIPv6(place)
-  if (!place.startsWith('*.')) return withoutWww(hostOf(place))
-  const below = hostOf(place.slice(2))
+  if (isIPv6(hostAndPort)) return canonicalIPv6(hostAndPort)
+  if (!hostAndPort.startsWith('*.')) return withoutWww(hostOf(hostAndPort))
+  const below = hostOf(hostAndPort.slice(2))
   if (below === null || isIPv4(below) || isIPv6(below)) return null
   return below.length + 2 > maxHostLength ? null : `*.${below}`
 }
@@ -42,8 +42,8 @@ export function normalizeDomain(entry: string): string | null {
 /** Whether a browser page at `origin` may connect. `allowedDomains` are results of `normalizeDomain`. */
 export function originAllowed(origin: string, allowedDomains: readonly string[]): boolean {
   if (allowedDomains.length === 0) return true
-  const [, place] = /^https?:\/\/(.+)$/i.exec(origin) ?? []
-  const host = place === undefined ? null : hostOf(place.toLowerCase())
+  const [, hostAndPort] = /^https?:\/\/(.+)$/i.exec(origin) ?? []
+  const host = hostAndPort === undefined ? null : hostOf(hostAndPort.toLowerCase())
   if (host === null) return false
   const bare = withoutWww(host)
   return allowedDomains.some((domain) =>
@@ -51,9 +51,10 @@ export function originAllowed(origin: string, allowedDomains: readonly string[])
   )
 }
 
-/** The host of `host[:port]`: a name, an IPv4 address, or an IPv6 address without its brackets. */
-function hostOf(place: string): string | null {
-  const [, bracketed, plain = '', port = ''] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d{1,5}))?$/.exec(place) ?? []
+/** Returns the host of `host[:port]`: a name, an IPv4 address, or an IPv6 address without its brackets. Null: it is invalid. */
+function hostOf(hostAndPort: string): string | null {
+  const [, bracketed, plain = '', port = ''] =
+    /^(?:\[([^\]]*)\]|([^:]*))(?::(\d{1,5}))?$/.exec(hostAndPort) ?? []
   if (Number(port) > 65_535) return null
   if (bracketed !== undefined) return isIPv6(bracketed) ? canonicalIPv6(bracketed) : null
   const host = withoutTrailingDot(plain)
@@ -64,7 +65,7 @@ function canonicalIPv6(address: string): string | null {
   return address.includes('%') ? null : new URL(`http://[${address}]`).hostname.slice(1, -1)
 }
 
-/** Strips every leading `www.`, so that normalizing a stored domain again does not change it. */
+/** Removes every `www.` at the beginning, so that normalizing a stored domain again does not change it. */
 function withoutWww(host: string | null): string | null {
   return host === null ? null : host.replace(/^(?:www\.)+/, '')
 }

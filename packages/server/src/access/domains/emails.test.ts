@@ -81,7 +81,7 @@ describe('normalizeEmail', () => {
     )
   })
 
-  it('[1.1.6] normalizeEmail accepts every plain address in upper and lower case', () => {
+  it('[1.1.6] normalizeEmail accepts plain addresses in upper case and returns them in lower case', () => {
     const plainAddress = fc.emailAddress().filter((email) => email.length <= 254)
     fc.assert(
       fc.property(plainAddress, (email) => {
@@ -91,7 +91,7 @@ describe('normalizeEmail', () => {
   })
 
   it.each(['a', '.', 'a.', '@', 'a@', '-', ' ', '\t', '"', '+', 'ü', 'a@a.'])(
-    '[1.1.6] normalizeEmail takes linear time for input that repeats %j',
+    '[1.1.6] normalizeEmail takes less than 500 ms for addresses that repeat %j 100,000 times',
     (unit) => {
       const text = unit.repeat(100_000)
       const values = [text, `${text}!`, `${text}@example.com`, `a@${text}`, `a@${text}.com`, `a@${text}!`]

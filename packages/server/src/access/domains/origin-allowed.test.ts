@@ -157,7 +157,7 @@ describe('originAllowed', () => {
     )
   })
 
-  it('[2.0.1] a wildcard matches every depth below its domain and nothing else', () => {
+  it('[2.0.1] a wildcard domain allows the hosts at any depth below it, and no other host', () => {
     const labels = fc.array(fc.stringMatching(/^[a-z]{1,5}$/), { maxLength: 5 })
     fc.assert(
       fc.property(labels, fc.constantFrom('x.com', 'ax.com', 'x.com.evil', 'y.com', 'com'), (below, base) => {

@@ -3,17 +3,18 @@ import type { Db } from '../../store/engine/db.ts'
 import * as domains from '../../store/domains.ts'
 import { originAllowed } from './domains.ts'
 
-/** The page that sent a request, from its headers. Only browsers send an origin. */
+/** The web page that sent a request, as the headers describe it. */
 export interface Page {
+  /** The header `Origin`. Undefined: the request does not come from a browser page. */
   readonly origin: string | undefined
   /** The header `Host`. */
   readonly host: string | undefined
 }
 
 /**
- * Whether the page is the server's own: such pages may use every API key. `Host` alone proves nothing, because another
- * domain may resolve to the server's address (DNS rebinding). It is trusted only where no domain is resolved: for an IP
- * address and for `localhost`. A server with a domain gets its origin from `PUBLIC_URL`.
+ * Whether the page was served by this server: its own pages may use every API key. An origin that equals `Host` proves
+ * nothing, because another domain may resolve to the server's address (DNS rebinding). So `Host` is trusted only if it needs
+ * no DNS: for an IP address and for `localhost`. A server with a domain gets its origins from `PUBLIC_URL`.
  */
 export function isOwnPage({ origin, host }: Page, publicOrigins: readonly string[]): boolean {
   if (origin === undefined || !URL.canParse(origin)) return false

@@ -4,15 +4,15 @@ import { type Decision, decide, limit, mergeGrants } from '../permissions.ts'
 import { loadOpenedDocument, type Overlay } from '../subjects.ts'
 import type { TokenGrant } from '../tokens/token-claims.ts'
 
-/** Opens a document: a user with the grants of the token, or a backend with the credentials of the API key. */
+/** Who opens a document: a user with the grants of the token, or a backend with the credentials of the API key. */
 export type SessionUser =
   | {
       userId: string
       resources: readonly TokenGrant[]
-      /** The token opens only the documents in its resources, with at most their role. */
+      /** Whether the token opens only the documents in its resources, with at most the role that it names there. */
       isLimited?: boolean
     }
-  | 'server'
+  | 'backend'
 
 /**
  * Decides what each session may do with the document, in at most four queries for all of them. A decision is valid until
@@ -26,10 +26,10 @@ export async function evaluateAccess(
   users: readonly SessionUser[],
   nowSeconds: number,
 ): Promise<Decision[]> {
-  const userIds = new Set(users.flatMap((user) => (user === 'server' ? [] : user.userId)))
+  const userIds = new Set(users.flatMap((user) => (user === 'backend' ? [] : user.userId)))
   const opened = await loadOpenedDocument(db, key, organizationId, documentId, [...userIds])
   return users.map((user) => {
-    if (user === 'server') return decide(opened.subject('', asEditor), nowSeconds)
+    if (user === 'backend') return decide(opened.subject('', asEditor), nowSeconds)
     const removedAt = opened.removedAt(user.userId)
     // Tokens from before the user was removed from the organization grant nothing in it.
     const here = user.resources.filter(
@@ -45,9 +45,10 @@ export async function evaluateAccess(
   })
 }
 
-/** A grant on the document itself gives access under every access type. */
+/** For a backend: a grant on the document itself gives access under every access type. */
 const asEditor: Overlay = (type) => (type === 'document' ? { accessRole: 'editor' } : undefined)
 
+/** For a user: the stored grants, merged with those of the token. */
 const withToken =
   (grants: readonly TokenGrant[], nowSeconds: number): Overlay =>
   (type, id, stored) => {

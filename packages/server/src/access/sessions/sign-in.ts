@@ -12,13 +12,14 @@ type Key = Pick<ApiKey, 'apiKey' | 'options'>
 export interface SignedIn {
   /** Whether the user became a member of an organization, which changes what the user's other sessions may do. */
   isNewMember: boolean
-  /** From the profile after the sign-in. */
+  /** The photo and color of the user, from the profile after the sign-in. */
   look: Look
 }
 
 /**
- * Stores what a token says when a client identifies with it (spec 7.1, 25.7): the organizations it names, membership in
- * them, and the profile. Reads first: most users have signed in before, and thousands may reconnect at once.
+ * Stores the contents of a user token when a client identifies with it (spec 7.1, 25.7): the organizations that it names, the
+ * user's membership in them, and the user's profile. Reads first, because most users have signed in before, and thousands may
+ * reconnect at the same time.
  */
 export async function signIn(
   database: Database,
@@ -38,7 +39,7 @@ export async function signIn(
   const before = await findMissing(database.read, key, user, now)
   if (isComplete(before)) return signedIn(before)
   return database.write(async (db) => {
-    // Another session of the user may have stored it meanwhile.
+    // Another session of the user may have stored the same meanwhile.
     const missing = await findMissing(db, key, user, now)
     if (isComplete(missing)) return signedIn(missing)
     const added = missing.organizationIds.map((organizationId) => ({ organizationId, data: {} }))
@@ -50,15 +51,15 @@ export async function signIn(
       accessRole,
       expiresAt,
     }))
-    // Dated like the token: it never overrides a newer grant, and later changes override it.
+    // The membership gets the time of the token: it never overrides a newer grant, and later changes override it.
     await grants.putAll(db, apiKey, memberships, now, user.issuedAt)
     return signedIn(missing)
   }, apiKey)
 }
 
 /**
- * Makes sure that the document and its organization exist (spec 0.8). If the document does not exist, `refuse` is called and
- * may return why it must not be created.
+ * Makes sure that the document and its organization exist (spec 0.8). Before it creates the document it calls `refuse`, which
+ * may return a reason not to. Returns that reason, or undefined if the document exists.
  */
 export async function ensureDocument<Refusal>(
   database: Database,
@@ -75,17 +76,18 @@ export async function ensureDocument<Refusal>(
   return undefined
 }
 
+/** What a token contains and the database does not. */
 interface Missing {
   organizationIds: readonly string[]
   memberships: readonly TokenGrant[]
   profile: {
     stored: Profile
-    /** Fields to set. Undefined: the stored profile is up to date. */
+    /** The fields to set. Undefined: the stored profile is up to date. */
     missing: Profile | undefined
   }
 }
 
-/** Whether everything is stored already. */
+/** Whether nothing is missing. */
 const isComplete = ({ organizationIds, memberships, profile }: Missing) =>
   organizationIds.length === 0 && memberships.length === 0 && profile.missing === undefined
 
@@ -114,12 +116,15 @@ async function findMissing(
   return { organizationIds, memberships, profile }
 }
 
-/** Profile fields that a token may set, with their maximum length. `isAdmin` applies in the token only (spec 22.1). */
+/**
+ * The profile fields that a token may set, with their maximum length. `isAdmin` is not stored: it applies in the token only
+ * (spec 22.1).
+ */
 const maxProfileLengths = { name: 1000, email: 320, photoUrl: 2000, initial: 10, color: 50, textColor: 50 }
 
 /**
- * The token has the values from when it was issued and may be used for two days. So it fills missing fields, but does not
- * undo later changes.
+ * Returns the profile fields to set, or undefined if there are none. A token may be used for two days after it was issued. So
+ * it fills missing fields, but does not undo changes since it was issued.
  */
 function missingOf(
   { properties, issuedAt }: VerifiedUser,

@@ -1,22 +1,23 @@
+import { isChosenId } from '@plenum/protocol'
 import { decodeJwt } from 'jose'
 import type { Level } from '../../store/access/grants.ts'
 import { isBackendUserId } from '../backend-users.ts'
-import { isId } from '../ids.ts'
+
 import type { AccessRole } from '../permissions.ts'
 
-/** From the interface: a user token expires 48 hours after it was issued, or earlier on request. */
+/** The maximum lifetime of a user token: 48 hours. The interface defines it. */
 export const userTokenSeconds = 48 * 60 * 60
 
-/** What a token grants on one level, for the sessions that use it (spec 25.3). */
+/** A grant on one level in a user token, for the sessions that use the token (spec 25.3). */
 export interface TokenGrant extends Level {
   accessRole: AccessRole
-  /** Unix seconds; null expires with the token. */
+  /** Unix seconds. Null: the grant ends with the token. */
   expiresAt: number | null
-  /** When the token was issued, in epoch milliseconds. */
+  /** When the token was issued, in Unix milliseconds. */
   issuedAt: number
 }
 
-/** The user of a verified token. Its API key may have been deleted since. */
+/** The user of a verified token. The API key may have been deleted since the token was issued. */
 export interface VerifiedUser {
   apiKey: string
   userId: string
@@ -26,15 +27,15 @@ export interface VerifiedUser {
   /** All of `userProperties`, including the three above. */
   properties: Record<string, unknown>
   resources: readonly TokenGrant[]
-  /** The token opens only the documents in its resources, with at most their role. */
+  /** Whether the token opens only the documents in `resources`, with at most the role that it names there. */
   isLimited?: boolean
-  /** Epoch milliseconds. */
+  /** Unix milliseconds. */
   issuedAt: number
   /** Unix seconds. */
   expiresAt: number
 }
 
-/** The token is refused. The message is for the developer of the client. */
+/** Thrown for a token that is refused. The message is for the developer of the client. */
 export class TokenError extends Error {
   readonly code: 'token_expired' | 'token_invalid'
 
@@ -45,7 +46,7 @@ export class TokenError extends Error {
   }
 }
 
-/** The API key in a token, not verified. */
+/** Returns the API key in a token, not verified. Empty: the token contains none. */
 export function claimedApiKey(token: string): string {
   try {
     const { aud } = decodeJwt(token)
@@ -55,10 +56,13 @@ export function claimedApiKey(token: string): string {
   }
 }
 
-/** The user in the claims of a token that this server signed. Undefined: this server does not issue such claims. */
+/**
+ * Returns the user in the claims of a token that this server signed, or undefined if this server does not issue such
+ * claims.
+ */
 export function readClaims(claims: Record<string, unknown>): VerifiedUser | undefined {
   const { aud, sub, iat, exp, issuedAtMs, userProperties, permissions } = claims
-  if (!isId(aud) || !isId(sub) || !isSeconds(iat) || !isSeconds(exp)) return undefined
+  if (!isChosenId(aud) || !isChosenId(sub) || !isSeconds(iat) || !isSeconds(exp)) return undefined
   if (exp <= iat || exp > iat + userTokenSeconds) return undefined
   if (!isInSecond(issuedAtMs, iat) || isBackendUserId(sub)) return undefined
   if (!isObject(userProperties) || !isObject(permissions) || !Array.isArray(permissions.resources)) {
@@ -90,7 +94,8 @@ function readGrant(resource: unknown, issuedAt: number): TokenGrant | undefined 
   const organizationId = type === 'organization' ? id : resource.organizationId
   if (type !== 'organization' && type !== 'folder' && type !== 'document') return undefined
   if (accessRole !== 'viewer' && accessRole !== 'editor') return undefined
-  if (!isId(id) || !isId(organizationId) || !(expiresAt === null || isSeconds(expiresAt))) return undefined
+  if (!isChosenId(id) || !isChosenId(organizationId) || !(expiresAt === null || isSeconds(expiresAt)))
+    return undefined
   return { organizationId, type, id, accessRole, expiresAt, issuedAt }
 }
 

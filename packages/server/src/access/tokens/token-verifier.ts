@@ -6,15 +6,15 @@ import * as signingKeys from '../../store/signing-keys.ts'
 import { readClaims, TokenError, type VerifiedUser } from './token-claims.ts'
 
 /**
- * Characters of the longest token that is issued or accepted: 500 resources with ids of 256 letters take 420,000, and
- * leave room for properties of the user. Most tokens have less than 1,000.
+ * The maximum length of a token that is issued or accepted. 500 resources with ids of 256 letters take 420,000 characters,
+ * which leaves room for the properties of the user. Most tokens have less than 1,000.
  */
 export const maxTokenLength = 512 * 1024
 
-/** Header, claims and the 64 bytes of a signature. Headers that this server writes have about 110 characters. */
+/** A header, claims, and a signature of 64 bytes. The headers that this server writes have about 110 characters. */
 const tokenPattern = /^[\w-]{1,256}\.[\w-]+\.[\w-]{86}$/
 
-/** The shortest interval at which tokens with an unknown key id make the server read the keys again. */
+/** Tokens with an unknown key id make the server read the signing keys again, but not more often than this. */
 const minReloadMs = 1000
 
 interface PublicKey {
@@ -22,14 +22,17 @@ interface PublicKey {
   createdAt: number
 }
 
-/** Verifies user tokens. A token cannot choose the algorithm, the key or where the key comes from. */
+/** Creates a verifier of user tokens. A token cannot choose the algorithm, the key or where the key comes from. */
 export function createTokenVerifier(
   database: Database,
-  /** All tokens that an older key signed have expired. */
+  /** `keyLifeMs`: a signing key that is older verifies nothing, because all tokens that it signed have expired. */
   { keyLifeMs }: { keyLifeMs: number },
 ): (token: string, now: number) => Promise<VerifiedUser> {
   const findKey = createKeyTable(database)
-  /** By digest. Reconnecting clients skip the signature check, and expired tokens are still recognized as expired. */
+  /**
+   * Users by the digest of their token. So clients that reconnect skip the signature check, and expired tokens are still
+   * recognized as expired.
+   */
   const verified = new LRUCache<string, VerifiedUser>({
     max: 20_000,
     maxSize: 32 * maxTokenLength,
@@ -58,7 +61,10 @@ export function createTokenVerifier(
 const invalid = (message: string) => new TokenError('token_invalid', message)
 const expired = () => new TokenError('token_expired', 'The token has expired.')
 
-/** Undefined unless the header is exactly what this server writes: it never uses a key or a URL from a header. */
+/**
+ * Returns the key id in the header, or undefined if this server does not write such headers. Keys and URLs in a header are
+ * never used.
+ */
 function keyIdOf(token: string): string | undefined {
   if (!tokenPattern.test(token)) return undefined
   try {
@@ -80,7 +86,7 @@ async function claimsOf(token: string, key: CryptoKey, now: number): Promise<JWT
   }
 }
 
-/** The public keys by id, cached in memory. */
+/** Creates a function that finds a public key by its id. The keys are cached in memory. */
 function createKeyTable(database: Database): (keyId: string, now: number) => Promise<PublicKey | undefined> {
   let keys = new Map<string, PublicKey>()
   let readAt: number | undefined
@@ -96,7 +102,7 @@ function createKeyTable(database: Database): (keyId: string, now: number) => Pro
         }),
       ),
     )
-    // Set only after a successful read: while the database is unavailable, valid tokens must not be refused as unknown.
+    // Set only after a successful read: while the database is unavailable, valid tokens must not be refused as invalid.
     readAt = now
   }
 

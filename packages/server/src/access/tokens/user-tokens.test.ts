@@ -150,10 +150,10 @@ test('[7.1.2] a token is valid until the second in which it expires', async () =
 
 describe('[7.1.2] verify refuses a token that is or has', () => {
   const hostile: Record<string, () => string | Promise<string>> = {
-    nothing: () => '',
+    'no characters': () => '',
     'the user id of a backend that connects': () => forge({ claims: { sub: 'server' } }),
     'the user id of a backend that calls operations': () => forge({ claims: { sub: 'rest-api' } }),
-    text: () => 'token',
+    'plain text': () => 'token',
     'two parts': () => genuine.split('.').slice(0, 2).join('.'),
     'four parts': () => `${genuine}.AAAA`,
     'five parts, as if encrypted': () => `${genuine}.AAAA.AAAA`,
@@ -177,7 +177,7 @@ describe('[7.1.2] verify refuses a token that is or has', () => {
       const { privateKey } = await generateKeyPair('EdDSA')
       return forge({ header: { alg: 'EdDSA' }, key: privateKey })
     },
-    'RS256 by a key of its own': async () => {
+    'alg RS256 with a key of its own': async () => {
       const { privateKey } = await generateKeyPair('RS256')
       return forge({ header: { alg: 'RS256' }, key: privateKey })
     },
@@ -204,12 +204,12 @@ describe('[7.1.2] verify refuses a token that is or has', () => {
       const [head, , signature] = genuine.split('.')
       return [head, base64url({ ...claims(), sub: 'admin' }), signature].join('.')
     },
-    'claims that were said twice under a genuine signature': () => {
+    'a repeated claim under a genuine signature': () => {
       const [head, body = '', signature] = genuine.split('.')
       const text = Buffer.from(body, 'base64url').toString()
       return [head, base64url(`${text.slice(0, -1)},"sub":"admin"}`), signature].join('.')
     },
-    "somebody else's key under our kid": () => forge({ key: foreign.key }),
+    'the signature of a foreign key under our kid': () => forge({ key: foreign.key }),
     'an unknown kid': () => forge({ header: { kid: 'key_1' }, key: foreign.key }),
     'no kid': () => forge({ header: { kid: undefined } }),
     'a kid that is a number': () => withHeader({ kid: 1 }),
@@ -223,7 +223,7 @@ describe('[7.1.2] verify refuses a token that is or has', () => {
     jku: () => forge({ header: { jku: 'http://127.0.0.1:1/jwks.json' } }),
     x5u: () => forge({ header: { x5u: 'http://127.0.0.1:1/chain.pem' } }),
     x5c: () => forge({ header: { x5c: ['AAAA'] } }),
-    'crit that nobody knows': () => forge({ header: { crit: ['unknown'], unknown: true } }),
+    'an unknown crit': () => forge({ header: { crit: ['unknown'], unknown: true } }),
     'crit that is empty': () => withHeader({ crit: [] }),
     'an unencoded payload': () => withHeader({ b64: false, crit: ['b64'] }),
     zip: () => forge({ header: { zip: 'DEF' } }),
@@ -234,8 +234,8 @@ describe('[7.1.2] verify refuses a token that is or has', () => {
     'a token as claims': () => forge({ payload: genuine }),
     'a list as claims': () => forge({ payload: '[]' }),
     'null as claims': () => forge({ payload: 'null' }),
-    'claims that are no JSON': () => forge({ payload: '{"iss":"svc"' }),
-    'claims that are no UTF-8': () =>
+    'claims that are not JSON': () => forge({ payload: '{"iss":"svc"' }),
+    'claims that are not UTF-8': () =>
       new CompactSign(Buffer.from([0x7b, 0xff, 0x7d])).setProtectedHeader(header()).sign(ours.key),
     'another iss': () => forge({ claims: { iss: 'svc2' } }),
     'no iss': () => forge({ claims: { iss: undefined } }),
@@ -255,7 +255,7 @@ describe('[7.1.2] verify refuses a token that is or has', () => {
     'exp 2^53': () => forge({ claims: { exp: 2 ** 53 } }),
     'exp 1e400': () => forge({ payload: JSON.stringify(claims()).replace(/"exp":\d+/, '"exp":1e400') }),
     'exp null': () => forge({ claims: { exp: null } }),
-    'a life of more than 48 hours': () => forge({ claims: { exp: seconds + twoDays + 1 } }),
+    'a lifetime of more than 48 hours': () => forge({ claims: { exp: seconds + twoDays + 1 } }),
     'limited as text': () => forge({ claims: { permissions: { resources: [], limited: 'yes' } } }),
     'no iat': () => forge({ claims: { iat: undefined } }),
     'iat as text': () => forge({ claims: { iat: String(seconds) } }),
@@ -304,7 +304,7 @@ test('[7.1.2] a token with a foreign signature is reported as invalid, never as 
   expect(await failure(await forge({ claims: { iat: 1, exp: 1 + twoDays } }))).toBe(isExpired)
 })
 
-test('[7.1.1] the server accepts the largest token that it issues, and issues no larger one', async () => {
+test('[7.1.1] a token with 500 resources and the longest ids is issued and accepted, and a larger token is not issued', async () => {
   const id = (prefix: string) => prefix.padEnd(256, 'x')
   const resources = Array.from({ length: 500 }, (_, index) => ({
     type: 'document',
@@ -324,7 +324,7 @@ test('[7.1.1] the server accepts the largest token that it issues, and issues no
   })
 })
 
-test('[7.1.3] a signing key verifies tokens until the last one it signed can expire, and no longer', async () => {
+test('[7.1.3] a replaced signing key verifies tokens until the last one that it signed has expired, and no longer', async () => {
   // Signed with a key that has been replaced, as if the key had been stolen.
   const at = now + 93 * day
   const stolen = await forge({ claims: issued(at) })
@@ -349,7 +349,7 @@ function watchedDatabase() {
   return { state, tokens: createUserTokens(view, secrets) }
 }
 
-test('[7.1.2] signing keys are cached, and unknown ones are looked up at most once a second', async () => {
+test('[7.1.2] signing keys are cached, and unknown key ids are looked up at most once a second', async () => {
   const { state, tokens: other } = watchedDatabase()
   const unknown = await forge({ header: { kid: 'nobody' } })
   const tryAt = async (at: number) => {
@@ -372,7 +372,7 @@ test('[7.1.2] a token is not reported as invalid while the database is unavailab
   expect((await other.verify(genuine, now)).userId).toBe('u1')
 })
 
-test('[7.1.2] the signature of a known token is not computed again', async () => {
+test('[7.1.2] the signature of a token is verified once, however often the token is used', async () => {
   const { tokens: other } = watchedDatabase()
   const computed = vi.spyOn(crypto.subtle, 'verify')
   try {

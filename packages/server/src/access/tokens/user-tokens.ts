@@ -9,7 +9,7 @@ import { createTokenVerifier, maxTokenLength } from './token-verifier.ts'
 
 export { TokenError, type TokenGrant, type VerifiedUser } from './token-claims.ts'
 
-/** After this a new key signs. The old one stays published until the last token that it signed has expired. */
+/** After this time a new key signs. The old key stays published until the last token that it signed has expired. */
 const rotateAfterMs = 90 * 24 * 60 * 60 * 1000
 const publishedAfterRotationMs = (userTokenSeconds + 60 * 60) * 1000
 
@@ -19,7 +19,7 @@ export interface UserClaims {
   userProperties: Record<string, unknown>
   permissions: {
     resources: readonly object[]
-    /** The token opens only the documents in its resources, with at most their role. */
+    /** The token opens only the documents in `resources`, with at most the role that it names there. */
     limited?: true
   }
   /** Default: 48 hours, the maximum. */
@@ -28,21 +28,28 @@ export interface UserClaims {
 
 export interface UserTokens {
   sign(claims: UserClaims, now: number): Promise<string>
-  /** The user of a valid token that this server issued. Throws `TokenError` for any other token. */
+  /** Returns the user of a valid token that this server issued. Throws `TokenError` for any other token. */
   verify(token: string, now: number): Promise<VerifiedUser>
   /** The public keys, for services that verify tokens themselves. */
   jwks(now: number): Promise<{ keys: JWK[] }>
-  /** False: the newest key was sealed with another `SECRET_KEY`. Creates the first key, so that later starts can check. */
+  /**
+   * Returns false if the newest signing key was sealed with another `SECRET_KEY`. Creates the first key, so that later
+   * starts can check.
+   */
   matchesSecretKey(now: number): Promise<boolean>
 }
 
+/** A signing key, ready to sign. */
 interface Signer {
   keyId: string
   privateKey: CryptoKey
   createdAt: number
 }
 
-/** JWTs of users, ES256 (spec 7.1). The private keys are sealed in the database, so all servers sign with the same key. */
+/**
+ * User tokens: JWTs signed with ES256 (spec 7.1). The private keys are sealed in the database, so all servers sign with the
+ * same key.
+ */
 export function createUserTokens(database: Database, secrets: Secrets): UserTokens {
   let signer: Promise<Signer> | undefined
   const verify = createTokenVerifier(database, {
@@ -66,7 +73,7 @@ export function createUserTokens(database: Database, secrets: Secrets): UserToke
       privateJwk: secrets.seal(JSON.stringify(await exportJWK(pair.privateKey)), `signing_keys/${keyId}`),
       createdAt: now,
     }
-    // Servers that start together agree on one key.
+    // If several servers need a new key at the same time, the first one to get the lock adds it for all.
     const agreed = await database.write(async (db) => {
       await database.lock(db, 'signing_keys')
       const other = await signingKeys.newest(db)
@@ -79,7 +86,7 @@ export function createUserTokens(database: Database, secrets: Secrets): UserToke
 
   const renew = (now: number): Promise<Signer> => {
     const renewed = newestOrNew(now)
-    // A failure is not cached, otherwise tokens would fail until the server restarts.
+    // A failure is not kept, because otherwise no token could be signed until the server restarts.
     renewed.catch(() => {
       if (signer === renewed) signer = undefined
     })
@@ -91,7 +98,7 @@ export function createUserTokens(database: Database, secrets: Secrets): UserToke
       let current = await (signer ?? renew(now))
       if (now - current.createdAt >= rotateAfterMs) current = await renew(now)
       const issuedAt = Math.floor(now / 1000)
-      // `iat` is in seconds, but comparing a token with changes of grants needs milliseconds (spec 25.3).
+      // `iat` is in seconds, but to compare a token with changes of grants needs milliseconds (spec 25.3).
       const token = await new SignJWT({ issuedAtMs: now, userProperties, permissions })
         .setProtectedHeader({ alg: 'ES256', kid: current.keyId, typ: 'JWT' })
         .setIssuer('svc')

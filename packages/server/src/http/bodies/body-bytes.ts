@@ -1,26 +1,27 @@
 import type { Readable } from 'node:stream'
 import { ApiError } from '@plenum/protocol'
 
-/** A received body in its chunks: joining megabytes takes milliseconds, and many bodies may end at the same time. */
+/** A received body, not yet joined: joining megabytes takes milliseconds, and many bodies may end at the same time. */
 export interface BodyBytes {
   chunks: readonly Buffer[]
   length: number
 }
 
 export const endedEarly = () =>
-  new ApiError('INVALID_ARGUMENT', 'The request ended before its body was there.')
+  new ApiError('INVALID_ARGUMENT', 'The request ended before its whole body had arrived.')
 
-/** A larger body is read further only while the event loop is free: a socket delivers 2 MiB at once. */
+/** Beyond this size, a body is read only while the event loop is free, because a socket can deliver 2 MiB at once. */
 const maxUnpacedBytes = 64 * 1024
 
 interface CollectOptions {
   /** Throws if a body of this length is too large. */
   check: (length: number) => void
-  /** Undefined: the event loop is free. */
+  /** Resolves when it is the caller's turn. Returns undefined if the event loop is free now. */
   enterTurn: () => Promise<void> | undefined
   done: (error: Error | null, body?: BodyBytes) => void
 }
 
+/** Collects the chunks of a body, and calls `done` once: with the body, or with an error. */
 export function collectBody(payload: Readable, { check, enterTurn, done }: CollectOptions): void {
   const chunks: Buffer[] = []
   let length = 0

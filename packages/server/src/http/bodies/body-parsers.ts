@@ -6,11 +6,11 @@ import { type BodyBytes, collectBody, endedEarly } from './body-bytes.ts'
 import { bodyTooLargeFor } from '../errors.ts'
 import { StartQueue } from '../../platform/turns/start-queue.ts'
 
-/** Parses JSON bodies within the limits. Refuses other content types. */
+/** Adds the parser of JSON bodies, which enforces the limits, and refuses bodies of other content types. */
 export function mountBodyParsers(app: FastifyInstance, settings: Config['limits']): void {
   const { jsonDepth, jsonKeys, jsonValues, bodyBytes, crdtBodyBytes } = settings
   const limits = { maxDepth: jsonDepth, maxKeys: jsonKeys, maxValues: jsonValues, maxBytes: bodyBytes }
-  // Small bodies skip `routeOptions`, because Fastify builds it again on each access.
+  // Bodies up to this size are checked without `routeOptions`, which Fastify builds again on each access.
   const minBodyLimit = Math.min(bodyBytes, crdtBodyBytes)
   const turns = new StartQueue({ startsUntilLate: true })
   app.removeAllContentTypeParsers()
@@ -23,7 +23,7 @@ export function mountBodyParsers(app: FastifyInstance, settings: Config['limits'
     const enterTurn = () => turns.enter(callerOf(request))
     const read = (body: BodyBytes) =>
       readBody(body, request.headers['content-encoding'], limits, () => ({
-        unparsedField: request.routeOptions.config.unparsedField,
+        keepsDataUnparsed: request.routeOptions.config.keepsDataUnparsed === true,
         enterTurn,
       }))
     const collected = (failure: Error | null, body?: BodyBytes) => {
@@ -57,7 +57,7 @@ export function mountBodyParsers(app: FastifyInstance, settings: Config['limits'
   })
 }
 
-/** The caller whose turn it is: its address while the credentials are still in the unread body. */
+/** The caller in whose turn the body is read. While the credentials are in the unread body, that is the client's address. */
 function callerOf({ caller, ip }: FastifyRequest): string {
   const { apiKey, workspaceId, address = ip } = { ...caller } as Partial<Record<string, string>>
   return apiKey ?? workspaceId ?? address

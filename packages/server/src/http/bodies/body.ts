@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { ApiError } from '@plenum/protocol'
-import { UnparsedJson } from '../../calls/unparsed-json.ts'
+import { UnparsedJson } from '../../calls/input/unparsed-json.ts'
 import { InvalidJson } from '../../platform/json/invalid-json.ts'
 import { JsonScanner, openBrace, openBracket, type Span } from '../../platform/json/json-scanner.ts'
 import { notJson, parseSafely, UnfitJson } from '../../platform/json/safe-json.ts'
@@ -14,28 +14,28 @@ export interface BodyLimits {
   maxDepth: number
   maxKeys: number
   maxValues: number
-  /** Limits what is parsed. A field that stays unparsed has the limit of the route. */
+  /** Limits the bytes that are parsed. CRDT data that stays unparsed has the body limit of the route. */
   maxBytes: number
 }
 
-/** Options for a body that is not small. */
+/** Options for a body above `maxUnqueuedBytes`. */
 export interface LargeBody {
-  /** A field of `data` that stays unparsed. */
-  unparsedField: string | undefined
-  /** Undefined: the event loop is free. */
+  /** Whether `data.data`, the CRDT data, stays unparsed if the body is read in pieces. */
+  keepsDataUnparsed: boolean
+  /** Resolves when it is the caller's turn. Returns undefined if the event loop is free now. */
   enterTurn: () => Promise<void> | undefined
 }
 
 /** Bodies up to this size do not wait for a turn: the slowest takes 1.5 ms. */
 const maxUnqueuedBytes = 4 * 1024
-/** Bodies up to this size are read at once: the slowest takes 12 ms. Larger ones are read in pieces. */
+/** Bodies up to this size are scanned and parsed without a pause: the slowest takes 12 ms. Larger ones are read in pieces. */
 const maxAtOnceBytes = 32 * 1024
-/** Bytes of a larger body that are scanned at a time, in 2 ms. */
+/** Bytes of a larger body that are scanned without a pause, which takes 2 ms. */
 const scanStepBytes = 256 * 1024
 
 /**
- * Parses JSON within the limits. Depth, keys and values are counted before the parser spends memory, stack and time on
- * them. A large body is processed in pieces, in turns with the bodies of other callers.
+ * Parses a JSON body within the limits. Depth, keys and values are counted before the parser spends memory, stack and time
+ * on them. A large body is processed in pieces, in turns with the bodies of other callers.
  */
 export function readBody(
   body: BodyBytes,
@@ -52,7 +52,7 @@ export function readBody(
   return turn ? turn.then(() => readAtOnce(body, limits)) : readAtOnce(body, limits)
 }
 
-/** The body in one buffer. */
+/** Joins the chunks of the body in one buffer. Throws if they are not UTF-8. */
 function joined({ chunks, length }: BodyBytes): Buffer {
   const bytes = Buffer.concat(chunks, length)
   if (!isUtf8(bytes)) throw invalid('Request body is not valid UTF-8.')
@@ -65,7 +65,7 @@ function readAtOnce(body: BodyBytes, limits: BodyLimits): unknown {
   return parse(bytes)
 }
 
-/** Whether the body is so short and has so few brackets that it cannot exceed a limit. Most bodies are. */
+/** Whether the body is so short and has so few brackets that it cannot exceed a limit. This is true for most bodies. */
 function isSimple(bytes: Buffer, { maxDepth, maxKeys, maxValues }: BodyLimits): boolean {
   if (bytes.length > maxKeys || bytes.length > maxValues) return false
   let brackets = 0
@@ -79,13 +79,13 @@ function isSimple(bytes: Buffer, { maxDepth, maxKeys, maxValues }: BodyLimits): 
 async function readInPieces(
   arrived: BodyBytes,
   limits: BodyLimits,
-  { unparsedField, enterTurn }: LargeBody,
+  { keepsDataUnparsed, enterTurn }: LargeBody,
   turn: Promise<void> | undefined,
 ): Promise<unknown> {
   await turn
   const bytes = joined(arrived)
   await enterTurn()
-  const scanner = scannerOf(bytes, limits, unparsedField)
+  const scanner = scannerOf(bytes, limits, keepsDataUnparsed)
   while (!scanSome(scanner, limits, scanStepBytes)) await enterTurn()
   const { found } = scanner
   const parsed = found.length === 0 ? bytes : withPlaceholders(bytes, found)
@@ -95,19 +95,20 @@ async function readInPieces(
   await enterTurn()
   const body = parse(parsed)
   await enterTurn()
-  return found.length === 0 ? body : withUnparsed(body, unparsedField as string, bytes, found)
+  return found.length === 0 ? body : withUnparsedData(body, bytes, found)
 }
 
-/** The parser skips it, too. */
+/** The scanner skips it at the beginning of a body, as the parser does. */
 const byteOrderMark = Buffer.from('\uFEFF')
 
-function scannerOf(bytes: Buffer, limits: BodyLimits, field?: string): JsonScanner {
+function scannerOf(bytes: Buffer, limits: BodyLimits, findsCrdtData = false): JsonScanner {
   const from = bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark) ? byteOrderMark.length : 0
   const { maxDepth: depth, maxKeys: keys, maxValues: values } = limits
+  const field = findsCrdtData ? 'data' : undefined
   return new JsonScanner(bytes, { depth, keys, values }, { skipsStrings: true, field }, from)
 }
 
-/** Scans about that many bytes further; true when all are scanned. */
+/** Scans about `maxBytes` further. Returns true when all bytes are scanned. */
 function scanSome(scanner: JsonScanner, limits: BodyLimits, maxBytes?: number): boolean {
   try {
     return scanner.scan(maxBytes)
@@ -147,14 +148,16 @@ function withPlaceholders(bytes: Buffer, spans: readonly Span[]): Buffer {
   return Buffer.concat([...pieces, bytes.subarray(end)])
 }
 
-/** Puts the unparsed value in place of its placeholder. If the field is repeated, the last one applies, as for a parser. */
-function withUnparsed(body: unknown, field: string, bytes: Buffer, spans: readonly Span[]): unknown {
-  const data = (body as Record<string, unknown>)[field]
-  // A later `data` may have replaced the one with the placeholder.
+/**
+ * Puts the unparsed CRDT data in place of its placeholder in `body.data.data`. A body may repeat the key `data`: the parser
+ * has kept the last value, which need not be the one with a placeholder.
+ */
+function withUnparsedData(body: unknown, bytes: Buffer, spans: readonly Span[]): unknown {
+  const { data } = body as { data?: unknown }
   if (typeof data !== 'object' || data === null) return body
-  const value = (data as Record<string, unknown>)[field]
-  if (typeof value !== 'string' || !value.startsWith(placeholder)) return body
-  const { from, to } = spans[Number(value.slice(placeholder.length))] as Span
-  Object.assign(data, { [field]: new UnparsedJson(bytes.subarray(from, to)) })
+  const { data: crdtData } = data as { data?: unknown }
+  if (typeof crdtData !== 'string' || !crdtData.startsWith(placeholder)) return body
+  const { from, to } = spans[Number(crdtData.slice(placeholder.length))] as Span
+  Object.assign(data, { data: new UnparsedJson(bytes.subarray(from, to)) })
   return body
 }

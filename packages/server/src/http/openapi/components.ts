@@ -40,7 +40,7 @@ export const securityOf: Record<Access, readonly object[]> = {
   public: [],
   workspace: [{ WorkspaceId: [], WorkspaceAuthToken: [] }],
   apiKey: [withApiKey],
-  // The credentials are in the body, or in the headers.
+  // Two alternatives: no headers, because the credentials are in the body, or the headers of an API key.
   body: [{}, withApiKey],
 }
 

@@ -2,14 +2,14 @@ import { type Access, type ErrorExample, httpStatusOf, type Operation, type Opti
 import { optionOff } from '../authenticate.ts'
 import { databaseTooLate } from '../errors.ts'
 
-/** An error that does not come from an operation but from what all share: credentials, limits, the database. */
+/** An error that many operations share, because it comes from credentials, limits or the database. */
 export interface StandardError extends ErrorExample {
   /** The name of its example in the OpenAPI document. */
   name: string
   when: string
-  /** The HTTP code, where HTTP has a more precise one than that of the status. */
+  /** The HTTP code, if it is not that of the status. */
   httpStatus?: number
-  /** The operations that can answer it, by credentials, effect and option. Default: all. */
+  /** `access`, `effect` and `requires` select the operations that can answer the error. Default: all. */
   access?: readonly Access[]
   effect?: 'write'
   requires?: Option
@@ -22,7 +22,7 @@ const invalid = (
   where: Pick<StandardError, 'access' | 'effect'> = {},
 ): StandardError => ({ name, status: 'INVALID_ARGUMENT', message, when, ...where })
 
-/** In the order in which the server checks a request. */
+/** Listed in the order in which the server checks a request. */
 export const standardErrors: readonly StandardError[] = [
   {
     name: 'ShuttingDown',
@@ -124,7 +124,7 @@ export const standardErrors: readonly StandardError[] = [
   invalid(
     'TooManyValues',
     'Request body must not have more than 50000 strings, arrays and objects.',
-    'The body has more of them than `LIMIT_JSON_VALUES`. CRDT data in bodies above 32 KiB has its own limits.',
+    'The body has more strings, arrays and objects than `LIMIT_JSON_VALUES`. CRDT data in bodies above 32 KiB has its own limits.',
   ),
   invalid('InvalidJson', 'Request body is not valid JSON.', 'The body is not JSON.'),
   invalid(
@@ -208,6 +208,7 @@ const sameAs = (one: ErrorExample) => (other: ErrorExample) =>
 export const ownErrors = ({ errors = [] }: Operation): readonly ErrorExample[] =>
   errors.filter((error) => !standardErrors.some(sameAs(error)))
 
+/** The standard errors that the operation can answer or declares. */
 export function standardErrorsOf(operation: Operation): readonly StandardError[] {
   const { errors = [] } = operation
   return standardErrors.filter((error) => applies(error, operation) || errors.some(sameAs(error)))

@@ -1,6 +1,6 @@
 import type { Family } from '@plenum/protocol'
 
-/** The title of each family, and what it is for. */
+/** The title and the description of each family of operations. */
 export const families: Record<Family, { title: string; description: string }> = {
   workspace: {
     title: 'Workspace',

@@ -1,5 +1,5 @@
-import type { ErrorExample, Operation, Version } from '@plenum/protocol'
-import { explain } from '../../calls/explain.ts'
+import type { ErrorExample, Operation, ApiVersion } from '@plenum/protocol'
+import { explain } from '../../calls/input/explain.ts'
 import { reasonOf, retryableCodes } from './components.ts'
 import { envelopeOf, httpStatusOfError, ownErrors, standardErrorsOf } from './errors.ts'
 import { capital, type Schemas } from './schemas.ts'
@@ -23,7 +23,7 @@ export function requestBody({ input, body, example }: Operation, schemas: Schema
   }
 }
 
-export function success(operation: Operation, version: Version, schemas: Schemas): Json {
+export function success(operation: Operation, version: ApiVersion, schemas: Schemas): Json {
   const { output, message, paging = [], effect } = operation
   const other = version === 'v1' ? undefined : operation.v2Message
   const token = {
@@ -53,8 +53,8 @@ export function success(operation: Operation, version: Version, schemas: Schemas
   }
 }
 
-/** The answer to the example of the operation. */
-export function successEnvelope(operation: Operation, version: Version) {
+/** The answer to the operation's example. */
+export function successEnvelope(operation: Operation, version: ApiVersion) {
   const { paging = [], example, v2Message } = operation
   const { output: data, nextPageToken } = example
   const message = version !== 'v1' && example.isV2Message && v2Message ? v2Message.message : operation.message
@@ -62,7 +62,7 @@ export function successEnvelope(operation: Operation, version: Version) {
   return { result: { status: 'success', message, data, ...Object.fromEntries(tokens) } }
 }
 
-/** A response for each HTTP code, with an example of each error that it can have. */
+/** A response for each HTTP code with which the operation can fail, with an example of each error under that code. */
 export function failures(operation: Operation): [code: number, response: Json][] {
   const examplesOf = new Map<number, Json>()
   const add = (error: ErrorExample, key: string, example: Json) => {
@@ -96,14 +96,14 @@ const failure = (code: number, examples: Json, schema: 'Error' | 'ErrorWithCode'
   content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, examples } },
 })
 
-/** The error for an empty `data`, unless the operation declares it or accepts empty data. */
+/** The error for an empty `data`. None if the operation accepts that, or declares the error itself. */
 export function missingInput(operation: Operation): ErrorExample[] {
   const message = explain(operation.input, {})
   if (message === undefined || operation.errors?.some((error) => error.message === message)) return []
   return [{ status: 'INVALID_ARGUMENT', message }]
 }
 
-/** The name of an example, from its message. */
+/** The name of an example: the first six words of its message. */
 const keyOf = (message: string) =>
   message
     .replace(/[^A-Za-z0-9 ]/g, '')

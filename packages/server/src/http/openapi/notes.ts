@@ -8,24 +8,3 @@ export function notesOf({ requires, size, errorCode }: Operation): string[] {
   if (errorCode) notes.push('Its errors have a field `code` with the value of `status`.')
   return notes
 }
-
-/** The paths of an operation, newest version first, each followed by its aliases. Titles are unique. */
-export function pathsOf({ title, versions, path, aliases = [] }: Operation) {
-  const newest = versions.at(-1)
-  return versions.toReversed().flatMap((version) => [
-    {
-      version,
-      url: `/${version}${path}`,
-      title: version === newest ? title : `${title} (${version})`,
-      suffix: version === newest ? '' : `.${version}`,
-      isAlias: false,
-    },
-    ...aliases.map((alias, index) => ({
-      version,
-      url: `/${version}${alias}`,
-      title: `${title} (${version}, alias)`,
-      suffix: `.${version}.alias${index === 0 ? '' : index + 1}`,
-      isAlias: true,
-    })),
-  ])
-}

@@ -4,7 +4,7 @@ import { errorSchemas, headers, parameters, securityOf, securitySchemes } from '
 import { envelopeOf, standardErrors, standardErrorsOf } from './errors.ts'
 import { families } from './families.ts'
 import { failures, requestBody, success } from './messages.ts'
-import { notesOf, pathsOf } from './notes.ts'
+import { notesOf } from './notes.ts'
 import { capital, createSchemas, sorted } from './schemas.ts'
 
 type Json = Record<string, unknown>
@@ -93,10 +93,31 @@ export function buildOpenApi(): object {
   }
 }
 
+/** The paths of an operation, newest version first, each followed by its aliases. Each path has its own title. */
+export function pathsOf({ title, versions, path, aliases = [] }: Operation) {
+  const newest = versions.at(-1)
+  return versions.toReversed().flatMap((version) => [
+    {
+      version,
+      url: `/${version}${path}`,
+      title: version === newest ? title : `${title} (${version})`,
+      suffix: version === newest ? '' : `.${version}`,
+      isAlias: false,
+    },
+    ...aliases.map((alias, index) => ({
+      version,
+      url: `/${version}${alias}`,
+      title: `${title} (${version}, alias)`,
+      suffix: `.${version}.alias${index === 0 ? '' : index + 1}`,
+      isAlias: true,
+    })),
+  ])
+}
+
 const descriptionOf = (operation: Operation): string =>
   [operation.summary, operation.description, ...notesOf(operation)].filter(Boolean).join(' ')
 
-/** Operations share the responses that contain only standard errors. These are named after the errors. */
+/** A response with only standard errors is named after these errors, so that operations share it. */
 function failureName(operation: string, code: number, response: Json): string {
   const { content } = response as { content: { 'application/json': { examples: Record<string, Json> } } }
   const examples = Object.entries(content['application/json'].examples)

@@ -4,7 +4,7 @@ export type JsonSchema = { [keyword: string]: unknown }
 
 export const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
 
-/** Sorted by name, so the document is the same wherever it is built. */
+/** Sorts the entries by name, so that the OpenAPI document is the same wherever it is built. */
 export const sorted = <T>(map: Record<string, T>): Record<string, T> =>
   Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)))
 
@@ -16,10 +16,10 @@ const maps = new Set(['properties', 'patternProperties', '$defs'])
 const lists = new Set(['anyOf', 'allOf', 'oneOf', 'prefixItems'])
 const singles = new Set(['items', 'additionalProperties', 'not'])
 
-/** Keywords that word our messages, and keywords of the schema library. */
+/** Our own keywords, which begin with `x-`, and those of the schema library. */
 const internal = /^(x-|~|\$id$)/
 
-/** Removes internal keywords and applies `change` to each schema directly inside this one. */
+/** Copies a schema without internal keywords, and replaces each schema directly inside by the result of `change`. */
 function rebuild(schema: JsonSchema, change: (inner: JsonSchema) => JsonSchema): JsonSchema {
   const one = (value: unknown) => (isSchema(value) ? change(value) : value)
   const rebuilt: JsonSchema = {}
@@ -33,12 +33,12 @@ function rebuild(schema: JsonSchema, change: (inner: JsonSchema) => JsonSchema):
   return rebuilt
 }
 
-/** A declared schema as plain JSON Schema. */
+/** A declared schema as JSON Schema, without internal keywords. */
 export const plain = (schema: object): JsonSchema => rebuild(schema as JsonSchema, plain)
 
 /**
- * The types of a union, or the ones that callers may send where validation accepts any value. The library of the reference
- * page treats schemas without a type as invalid.
+ * The keyword `type` for a schema without one: the types of a union, or those in `x-type` where validation accepts any
+ * value. The library that renders the reference page treats schemas without a type as invalid.
  */
 function typesOf({ type, anyOf, 'x-type': sent }: JsonSchema): { type?: unknown[] } {
   if (type === undefined && Array.isArray(sent)) return { type: sent }
@@ -47,24 +47,24 @@ function typesOf({ type, anyOf, 'x-type': sent }: JsonSchema): { type?: unknown[
   return types.includes(undefined) ? {} : { type: [...new Set(types)] }
 }
 
-/** The part of a schema that its copies share: optional and described fields are copies. */
+/** The value inside a schema that its copies share. An optional field, or one with its own description, is a copy. */
 const anchorOf = ({ properties, enum: choices, additionalProperties, pattern }: JsonSchema): unknown =>
   properties ?? choices ?? (isSchema(additionalProperties) ? additionalProperties : pattern)
 
 interface NamedSchema {
   name: string
   schema: JsonSchema
-  /** The part that its copies share, as text to compare. */
+  /** The schema without its description, as text to compare. */
   shape: string
 }
 
-/** A schema without its description, as text to compare. */
+/** The schema without its description, as text to compare. */
 function shapeOf(schema: JsonSchema): string {
   const { description: _, ...shape } = plain(schema)
   return JSON.stringify(shape)
 }
 
-/** The schemas that the protocol exports by name. */
+/** The schemas that the protocol exports, by the value that they share with their copies. */
 function namedSchemas() {
   const named = new Map<unknown, NamedSchema>()
   for (const [name, schema] of Object.entries(sorted<unknown>({ ...protocol }))) {
@@ -76,14 +76,14 @@ function namedSchemas() {
   return named
 }
 
-/** The schemas of a document: named ones become components, the others stay in place. */
+/** Converts the schemas of an OpenAPI document. Schemas that the protocol exports become components; others stay in place. */
 export function createSchemas() {
   const named = namedSchemas()
   const components: Record<string, JsonSchema> = {}
 
   function refer(name: string, schema: JsonSchema): JsonSchema {
     if (!(name in components)) {
-      // Entered before it is converted, because it may refer to itself.
+      // Added before it is converted, because the schema may refer to itself.
       components[name] = {}
       components[name] = convertInner(schema)
     }
@@ -92,7 +92,7 @@ export function createSchemas() {
 
   function convert(schema: JsonSchema): JsonSchema {
     const known = named.get(anchorOf(schema))
-    // A copy with limits of its own stays in place.
+    // A copy with its own limits stays in place.
     if (known?.shape !== shapeOf(schema)) return convertInner(schema)
     const { description } = schema
     return {
@@ -111,7 +111,7 @@ export function createSchemas() {
 
   return {
     components,
-    /** A declared schema, with references to components inside. */
+    /** Converts a declared schema. The result may refer to components. */
     of: (declared: object): JsonSchema => convert(declared as JsonSchema),
   }
 }

@@ -1,6 +1,6 @@
 import { type Operation, operations } from '@plenum/protocol'
 import { families } from '../openapi/families.ts'
-import { pathsOf } from '../openapi/notes.ts'
+import { pathsOf } from '../openapi/openapi.ts'
 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
@@ -13,7 +13,7 @@ function item(operation: Operation): string {
   return `<li><b>${html(operation.title)}</b> <code>POST ${newest?.url}</code><br>${html(operation.summary)}</li>`
 }
 
-/** A list of all operations as HTML, for browsers without JavaScript and until the reference has loaded. */
+/** A list of all operations as HTML. Browsers show it until the reference has loaded, and without JavaScript always. */
 export function listOperations(): string {
   const all = Object.entries(operations as Record<keyof typeof families, Record<string, Operation>>)
   const sections = all.map(([family, verbs]) => {

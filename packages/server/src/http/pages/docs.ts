@@ -8,7 +8,7 @@ import { listOperations } from './docs-list.ts'
 import { serveFile } from './files.ts'
 import { buildOpenApi } from '../openapi/openapi.ts'
 
-/** A library renders the page, so this policy restricts what it may load to this server. */
+/** A library renders the page. This policy lets it load files from this server only. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -22,7 +22,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** The list covers the reference until the library has rendered it, which takes seconds on a slow machine. */
+/** The list of operations covers the reference until the library has rendered it, which takes seconds on a slow machine. */
 const style = `
 #list { position: fixed; inset: 0; z-index: 1000; overflow: auto; padding: 1rem 2rem;
   color-scheme: light dark; background: Canvas; color: CanvasText; font: 15px/1.5 system-ui, sans-serif }
@@ -71,7 +71,7 @@ const start = `Scalar.createApiReference('#reference', {
 })
 `
 
-/** The build copies the script next to the server. In a checkout it is in its package. */
+/** The script that renders the reference. The build copies it next to the server; in a checkout it is in its npm package. */
 function referenceScript(): URL | string {
   const built = new URL('./reference.js', import.meta.url)
   if (existsSync(built)) return built
@@ -79,13 +79,13 @@ function referenceScript(): URL | string {
   return join(dirname(resolve('@scalar/fastify-api-reference')), 'js/standalone.js')
 }
 
-/** The build writes the text next to the server. In a checkout it is made from the operation table. */
+/** The text of `openapi.json`. The build writes it next to the server; in a checkout it is built from the operation table. */
 function openApiText(): string | Promise<string> {
   const built = new URL('./openapi.json', import.meta.url)
   return existsSync(built) ? readFile(built, 'utf8') : JSON.stringify(buildOpenApi())
 }
 
-/** The interface as `openapi.json` for machines and as a page for people. */
+/** Adds the description of the interface: `openapi.json` for machines, `/docs` for people. */
 export function mountDocs(app: FastifyInstance): void {
   serveFile(app, '/openapi.json', {
     type: 'application/json; charset=utf-8',

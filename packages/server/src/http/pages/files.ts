@@ -11,22 +11,25 @@ interface File {
   headers?: Record<string, string>
 }
 
-/** Serves text that never changes while the server runs. It is made and compressed on the first request, then cached. */
+/**
+ * Serves text that never changes while the server runs. The text is loaded and compressed on the first request, then
+ * cached.
+ */
 export function serveFile(app: FastifyInstance, url: string, { type, load, headers = {} }: File): void {
-  const make = async () => {
+  const prepare = async () => {
     const text = await load()
     return { text, packed: await gzip(text, { level: 9 }), etag: `W/"${hash('sha256', text).slice(0, 32)}"` }
   }
-  let made: ReturnType<typeof make> | undefined
+  let cached: ReturnType<typeof prepare> | undefined
 
   app.get(url, async (request, reply) => {
-    made ??= make()
-    const { text, packed, etag } = await made.catch((error: unknown) => {
-      made = undefined
+    cached ??= prepare()
+    const { text, packed, etag } = await cached.catch((error: unknown) => {
+      cached = undefined
       throw error
     })
     reply.headers({ ...headers, etag, 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' })
-    // CORS may have set it already.
+    // CORS may have set `vary` already.
     reply.header('vary', [reply.getHeader('vary'), 'accept-encoding'].filter(Boolean).join(', '))
     if (request.headers['if-none-match'] === etag) return reply.code(304).send()
     reply.type(type)

@@ -12,13 +12,13 @@ interface PagesDeps {
   clock: Clock
 }
 
-/** Monitors ask every few seconds and need an answer before they ask again, also if the database does not respond. */
+/** `/readyz` answers after this time even if the database does not: monitors ask every few seconds. */
 const pingTimeoutMs = 2000
 
-/** Monitors read the metrics every few seconds, and rendering them takes 2 ms. */
+/** Requests within this time get the same metrics: rendering them takes 2 ms. */
 const metricsCacheMs = 500
 
-/** The pages that are read with GET: health, metrics, public keys and documentation. */
+/** Adds the pages that are read with GET: health, metrics, public keys and documentation. */
 export function mountPages(app: FastifyInstance, { database, metrics, userTokens, clock }: PagesDeps): void {
   app.get('/healthz', () => ({
     status: 'ok',
@@ -70,7 +70,7 @@ async function within(clock: Clock, ms: number, promise: Promise<unknown>): Prom
   }
 }
 
-/** Callers share one run: all who call while it runs, or within `ms` after it started. */
+/** Wraps `run`: callers who call while it runs, or within `ms` after it started, share its result. */
 function shareRuns<T>(clock: Clock, run: () => Promise<T>, ms: number): () => Promise<T> {
   let latest: { startedAt: number; result: Promise<T>; isOver: boolean } | undefined
   return () => {

@@ -1,27 +1,22 @@
-import {
-  createServer,
-  IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
+import { createServer, IncomingMessage, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, isIPv6, type Socket } from 'node:net'
-import { ApiError, type ErrorStatus } from '@plenum/protocol'
+import type { ApiError } from '@plenum/protocol'
 import { onConnectionAccepted } from '../../platform/turns/loop-time.ts'
 import { StartQueue } from '../../platform/turns/start-queue.ts'
-import { Pipelining, tooManyWaiting } from './pipelining.ts'
+import { MalformedRequests } from './malformed-requests.ts'
+import { Pipelining } from './pipelining.ts'
 import { requestAddress } from './request-address.ts'
 
 export interface Connections {
-  /** Creates a Node server; each address needs one. */
+  /** Creates a Node server. Each address to listen on needs one. */
   create(handler: RequestListener): Server
-  /** Answers what is too slow, too large or not HTTP with the envelope, and closes the connection. */
+  /** Answers bytes that are too slow, too large or not HTTP with an error, and closes the connection. */
   refuse(error: NodeJS.ErrnoException, socket: Socket): void
-  /** Listens on the other address of `localhost`, if the machine has it. */
+  /** `localhost` has an IPv4 and an IPv6 address. Listens on the one that `first` is not, if the machine has it. */
   listenAtSecondLoopback(first: AddressInfo): Promise<void>
-  /** Closes each connection after the answer in progress. */
+  /** Tells the client of each answer in progress that the connection closes after it. */
   closeAfterAnswers(): void
-  /** Stops listening on the other address, and waits for the answers in progress. */
+  /** Stops listening on the second address of `localhost`. Resolves when the answers in progress there are sent. */
   closeSecond(): Promise<void>
 }
 
@@ -29,24 +24,22 @@ interface ConnectionDeps {
   requestTimeoutSeconds: number
   newRequestId: () => string
   trustedProxyHops: number
-  /** Gets every server, for WebSocket upgrades. */
+  /** Called with every Node server, to add the listener for WebSocket upgrades. */
   attach: (server: Server) => void
-  /** The envelope of an error at this URL. Undefined: the URL is unknown. */
+  /** The body of an answer that reports the error at this URL. The URL may be unknown. */
   errorBody: (error: ApiError, url: string | undefined) => object
 }
 
-/** The level below requests: sockets, their timeouts, and bytes that never become a request. */
+/** What is below requests: sockets, their timeouts, and bytes that never become a request. */
 export function createConnections(deps: ConnectionDeps): Connections {
   const { requestTimeoutSeconds, newRequestId, trustedProxyHops, attach, errorBody } = deps
   const requestTimeout = requestTimeoutSeconds * 1000
   const open = new Set<Socket>()
-  const newest = new WeakMap<Socket, ServerResponse>()
-  /** Connections with a malformed request, whose error is sent after the answers to the requests before it. */
-  const faulty = new WeakSet<Socket>()
+  const malformed = new MalformedRequests({ newRequestId, errorBody })
   const pipelining = new Pipelining()
   /**
    * Requests start as they arrive while the event loop is free. When it is late, they wait before anything is done for them,
-   * and start in turns by address: a refusal takes 0.1 ms, and thousands can arrive at once.
+   * and start in turns by client address. Thousands can arrive at once, and even to refuse one takes 0.1 ms.
    */
   const arrivals = new StartQueue({ startsUntilLate: true })
   let handle: RequestListener | undefined
@@ -55,7 +48,7 @@ export function createConnections(deps: ConnectionDeps): Connections {
   const create = (handler: RequestListener): Server => {
     handle = handler
     const start: RequestListener = (request, response) => {
-      newest.set(request.socket, response)
+      malformed.onRequest(request.socket, response)
       pipelining.count(request, response)
       if (arrivals.canStart) return handler(request, response)
       arrivals.add(requestAddress(request, trustedProxyHops), () => {
@@ -67,10 +60,10 @@ export function createConnections(deps: ConnectionDeps): Connections {
         requestTimeout,
         headersTimeout: Math.min(10_000, requestTimeout),
         connectionsCheckingInterval: Math.min(2_000, requestTimeout / 4),
-        // Longer than proxies keep idle connections, so that a proxy does not send on a connection that just closed.
+        // Longer than proxies keep idle connections. Otherwise a proxy could send on a connection that is just being closed.
         keepAliveTimeout: 72_000,
         maxHeaderSize: 16_384,
-        // Node's own error would have no envelope.
+        // `app.ts` checks `Host`: Node's own error does not have the form of the interface.
         requireHostHeader: false,
         IncomingMessage: Request,
       },
@@ -83,49 +76,13 @@ export function createConnections(deps: ConnectionDeps): Connections {
       pipelining.watch(socket)
       socket.once('close', () => open.delete(socket))
     })
-    // Expectations other than `100-continue` may be ignored. Node's own error would have no envelope.
+    // A server may ignore every header `Expect` but `100-continue`. Node's own error does not have the form of the interface.
     server.on('checkExpectation', start)
     attach(server)
     return server
   }
 
-  const write = (error: NodeJS.ErrnoException, socket: Socket, url?: string) => {
-    if (!socket.writable) return socket.destroy()
-    const [line, message, status = 'INVALID_ARGUMENT'] = statusLines[error.code ?? ''] ?? [
-      '400 Bad Request',
-      'Malformed request.',
-    ]
-    const failure = new ApiError(status, message)
-    const body = JSON.stringify(errorBody(failure, url))
-    const headers = [
-      'content-type: application/json; charset=utf-8',
-      `content-length: ${Buffer.byteLength(body)}`,
-      `x-request-id: ${newRequestId()}`,
-      'connection: close',
-    ]
-    socket.end(`HTTP/1.1 ${line}\r\n${headers.join('\r\n')}\r\n\r\n${body}`)
-  }
-
-  const refuse: Connections['refuse'] = (error, socket) => {
-    const before = newest.get(socket)
-    if (error.code === 'ECONNRESET') socket.destroy()
-    else if (before === undefined) write(error, socket)
-    else if (!before.req.complete) {
-      // The error is in the body of this request, which may already be answered.
-      if (before.headersSent) socket.destroy()
-      else write(error, socket, before.req.url)
-    } else if (before.writableFinished) write(error, socket)
-    // The error follows a complete request, whose answer is sent first.
-    else if (!faulty.has(socket)) {
-      faulty.add(socket)
-      // Everything after it would be an error too.
-      socket.pause()
-      before.once('close', () => {
-        socket.resume()
-        write(error, socket)
-      })
-    }
-  }
+  const refuse: Connections['refuse'] = (error, socket) => malformed.refuse(error, socket)
 
   return {
     create,
@@ -146,7 +103,7 @@ export function createConnections(deps: ConnectionDeps): Connections {
     },
     closeAfterAnswers() {
       for (const socket of open) {
-        const response = newest.get(socket)
+        const response = malformed.newestResponse(socket)
         if (response && !response.headersSent) response.setHeader('connection', 'close')
       }
     },
@@ -171,16 +128,6 @@ class Request extends IncomingMessage {
   set upgrade(value: boolean) {
     this.offersUpgrade = value
   }
-}
-
-const statusLines: Record<string, [line: string, message: string, status?: ErrorStatus]> = {
-  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long to arrive.'],
-  [tooManyWaiting]: [
-    '429 Too Many Requests',
-    'Too many requests wait on this connection. Read the answers before you send more.',
-    'RESOURCE_EXHAUSTED',
-  ],
-  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'Request headers are too large.'],
 }
 
 /** Error codes that mean: the machine does not have this address. */

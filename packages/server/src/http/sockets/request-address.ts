@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { addressBucket, clientAddress } from '../../access/domains/addresses.ts'
 
-/** Addresses of clients that connect directly: all requests of a connection have the same one. */
+/** Addresses of clients that connect without a proxy: all requests of a connection have the same address. */
 const known = new WeakMap<Socket, string>()
 
-/** The address that rate limits count the client under (spec 0.7). */
+/** The address by which rate limits count the requests of the client (spec 0.7). */
 export function requestAddress(
   { socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>,
   trustedProxyHops: number,

@@ -10,7 +10,7 @@ const tooMany = { status: 'RESOURCE_EXHAUSTED', httpStatus: 429 }
 const response = () =>
   Object.assign(new EventEmitter(), { destroyed: false, setTimeout() {} }) as unknown as ServerResponse
 
-test('[R52.3] documents that clients do not take have at most 64 MiB per API key and 256 MiB in total', async () => {
+test('[R52.3] documents that clients have not read take at most 64 MiB per API key and 256 MiB in total', async () => {
   const documents = new WholeDocuments(new UnsentAnswers())
   const read = (apiKey: string, to = response()) =>
     documents.read({ apiKey, userId: undefined }, to, async () => new Uint8Array(32 * MiB))
@@ -24,7 +24,7 @@ test('[R52.3] documents that clients do not take have at most 64 MiB per API key
   await read('key 4')
 })
 
-test('[R52.3] a user reads at most four documents at the same time', async () => {
+test('[R52.3] a user can read at most four documents at the same time, a backend more', async () => {
   const documents = new WholeDocuments(new UnsentAnswers())
   const read = (userId: string | undefined, to = response()) =>
     documents.read({ apiKey: 'key', userId }, to, async () => new Uint8Array(1))
@@ -38,7 +38,7 @@ test('[R52.3] a user reads at most four documents at the same time', async () =>
   await read('ada')
 })
 
-test('[R52.3] a user who disconnected before the document was read does not count as a reader', async () => {
+test('[R52.3] a read whose client has already disconnected loads nothing and does not count', async () => {
   const documents = new WholeDocuments(new UnsentAnswers())
   let loads = 0
   const read = (to: ServerResponse) =>

@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http'
 import { ApiError } from '@plenum/protocol'
 import type { UnsentAnswers } from '../../platform/turns/unsent-answers.ts'
 
-/** Answers in progress for one user of an API key. Backends have no such limit. */
+/** Documents that are being sent to one user of an API key. Backends have no such limit. */
 const maxAnswersPerUser = 4
-/** A client that takes nothing for this long is disconnected. */
+/** A client that reads nothing for this long is disconnected. */
 const stallTimeoutMs = 10_000
 
 export interface Reader {
@@ -13,9 +13,9 @@ export interface Reader {
   userId: string | undefined
 }
 
-/** Bounds the memory of answers that hold a whole document, however slowly clients read them. */
+/** Limits the memory of answers that contain a whole document, because clients may read them slowly. */
 export class WholeDocuments {
-  /** Shared with the answers over sockets. */
+  /** The same limits apply to large answers on sockets. */
   readonly #unsent: UnsentAnswers
   readonly #answersByUser = new Map<string, number>()
 
@@ -23,9 +23,9 @@ export class WholeDocuments {
     this.#unsent = unsent
   }
 
-  /** Reads a document and counts its bytes until the response ends. Throws an `ApiError` above a limit. */
+  /** Loads a document, and counts its bytes until the response is closed. Throws an `ApiError` above a limit. */
   async read(reader: Reader, response: ServerResponse, load: () => Promise<Uint8Array>): Promise<Uint8Array> {
-    // A response that is closed already emits no second `close`, so its answer would count forever.
+    // A response that is already closed emits no second `close`, so the document would be counted forever.
     if (response.destroyed) return new Uint8Array()
     const { apiKey, userId } = reader
     const user = userId === undefined ? undefined : JSON.stringify([apiKey, userId])
@@ -38,7 +38,7 @@ export class WholeDocuments {
     const document = await load()
     if (!this.#fits(apiKey, document)) throw tooMany()
     if (response.destroyed) return document
-    // Without `cut`: a response that stalls ends by its own timeout.
+    // Without `cut`, because a response that stalls is closed by its own timeout.
     const answer = { apiKey, userId: userId ?? '', body: document, isHeld: () => false }
     response.once('close', this.#unsent.add(answer))
     response.setTimeout(stallTimeoutMs, () => response.destroy())
@@ -49,7 +49,7 @@ export class WholeDocuments {
     return !this.#unsent.hasSpaceFor(apiKey, 1)
   }
 
-  /** LIMIT_EDITOR_BYTES may be larger than the limit of an API key: such a document is read alone. */
+  /** LIMIT_EDITOR_BYTES may exceed the limit of an API key. A document of that size is read when nothing else is. */
   #fits(apiKey: string, { length }: Uint8Array): boolean {
     if (this.#unsent.hasSpaceFor(apiKey, length)) return true
     return !this.#isFull(apiKey) && this.#unsent.isEmpty(apiKey)

@@ -2,13 +2,13 @@ import { ApiError } from '@plenum/protocol'
 import { limits } from '@plenum/protocol/realtime'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../../config.ts'
-import type { Admission } from '../admission.ts'
+import type { ApiKeyCheck } from '../api-key-check.ts'
 import type { Bearer } from './bearer.ts'
 import { collectBody } from '../bodies/body-bytes.ts'
 import type { UnsentAnswers } from '../../platform/turns/unsent-answers.ts'
 import { StartQueue } from '../../platform/turns/start-queue.ts'
 import { type Reader, WholeDocuments } from './whole-documents.ts'
-import { createYSweetCalls, type YSweetDeps } from './y-sweet-calls.ts'
+import { YSweetCalls, type YSweetDeps } from './y-sweet-calls.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -18,14 +18,16 @@ declare module 'fastify' {
 
 export interface YSweetMountDeps extends YSweetDeps {
   config: Config
-  admission: Admission
+  checkApiKey: ApiKeyCheck
   identify: (headers: FastifyRequest['headers']) => Promise<Bearer>
   unsentAnswers: UnsentAnswers
 }
 
 const root = '/y-sweet'
 
+/** The calls without a `docId`, by method and path. */
 const serverCalls = { 'POST check_store': 'checkStore', 'POST doc/new': 'newDocument' } as const
+/** The calls whose path names a document, by method and the last part of the path. */
 const documentCalls = {
   'POST auth': 'authorize',
   'GET as-update': 'asUpdate',
@@ -34,7 +36,7 @@ const documentCalls = {
 
 /** The calls of `@y-sweet/sdk`. They are not operations of the interface: paths, bodies and answers are Y-Sweet's. */
 export function mountYSweet(app: FastifyInstance, deps: YSweetMountDeps): void {
-  const calls = createYSweetCalls(deps)
+  const calls = new YSweetCalls(deps)
   const turns = new StartQueue({ startsUntilLate: true })
   const wholeDocuments = new WholeDocuments(deps.unsentAnswers)
 
@@ -44,7 +46,7 @@ export function mountYSweet(app: FastifyInstance, deps: YSweetMountDeps): void {
       return wholeDocuments.read(readerOf(bearer), reply.raw, () => calls.asUpdate(bearer, docId))
     }
     if (name === 'update') return calls.update(bearer, docId, updateIn(request.body))
-    if (bearer.user !== 'server') throw needsAuthToken()
+    if (bearer.user !== 'backend') throw needsAuthToken()
     const { key } = bearer
     if (name === 'checkStore') return calls.checkStore()
     const input = request.body ?? {}
@@ -57,7 +59,7 @@ export function mountYSweet(app: FastifyInstance, deps: YSweetMountDeps): void {
     )
   }
 
-  // A scope of its own, because only these routes accept bodies that are Yjs updates.
+  // Registered in a scope of its own, because only these routes accept Yjs updates as bodies.
   void app.register(async (scope) => {
     scope.decorateRequest('bearer', undefined)
     scope.addContentTypeParser('application/octet-stream', (request, payload, done) => {
@@ -74,9 +76,9 @@ export function mountYSweet(app: FastifyInstance, deps: YSweetMountDeps): void {
       url: `${root}/*`,
       exposeHeadRoute: false,
       async onRequest(request) {
-        request.operation = `ySweet.${callOf(request).name}`
+        request.operationName = `ySweet.${callOf(request).name}`
         request.bearer = await deps.identify(request.headers)
-        request.caller = await deps.admission(request.headers, request.bearer.key)
+        request.caller = await deps.checkApiKey(request.headers, request.bearer.key)
       },
       async handler(request, reply) {
         const bearer = request.bearer as Bearer
@@ -95,7 +97,7 @@ type Call =
   | { name: (typeof serverCalls)[keyof typeof serverCalls]; docId: '' }
   | { name: (typeof documentCalls)[keyof typeof documentCalls]; docId: string }
 
-/** Reads the raw path, because the parts of a `docId` are percent-encoded. Clients of older SDKs send `doc` instead of `d`. */
+/** Finds the call by the raw path, because the parts of a `docId` are percent-encoded. Older SDKs send `doc` instead of `d`. */
 function callOf({ method, url }: FastifyRequest): Call {
   const path = (url.split('?', 1)[0] ?? '').slice(root.length + 1)
   const serverCall = `${method} ${path}`
@@ -110,7 +112,7 @@ const isKey = <T extends object>(table: T, key: PropertyKey): key is keyof T => 
 
 const readerOf = ({ key, user }: Bearer): Reader => ({
   apiKey: key.apiKey,
-  userId: user === 'server' ? undefined : user.userId,
+  userId: user === 'backend' ? undefined : user.userId,
 })
 
 const needsAuthToken = () =>
@@ -126,12 +128,15 @@ function updateIn(body: unknown): Uint8Array {
   throw new ApiError('INVALID_ARGUMENT', 'The body must be a Yjs update, as application/octet-stream.')
 }
 
-/** The URL at which clients reach this server: `PUBLIC_URL`, else the one that the caller used. */
+/**
+ * The URL at which clients reach this server. That is the address in `PUBLIC_URL` which has the host of this request, else
+ * the first one in `PUBLIC_URL`, else the address that the caller itself used.
+ */
 function addressFor({ headers }: FastifyRequest, config: Config, scheme: 'http' | 'ws'): string {
   const { publicOrigins, trustedProxyHops } = config
   const { host = '' } = headers
   const isForwarded = trustedProxyHops > 0 && headers['x-forwarded-proto'] === 'https'
-  const called = `${isForwarded ? 'https' : 'http'}://${host}`
-  const origin = publicOrigins.find((one) => new URL(one).host === host) ?? publicOrigins[0] ?? called
+  const callerOrigin = `${isForwarded ? 'https' : 'http'}://${host}`
+  const origin = publicOrigins.find((one) => new URL(one).host === host) ?? publicOrigins[0] ?? callerOrigin
   return origin.replace(/^http/, scheme)
 }

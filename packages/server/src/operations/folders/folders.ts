@@ -1,6 +1,6 @@
 import { ApiError, type Folder, maxFolderDepth, type Operations } from '@plenum/protocol'
 import type { Call, Handlers } from '../../calls/call.ts'
-import { reply } from '../../calls/reply.ts'
+import { reply } from '../../calls/answers/reply.ts'
 import { findFolderChains } from '../../store/documents/folder-tree.ts'
 import type { Db } from '../../store/engine/db.ts'
 import { chain, levelsBelow, remove } from '../../store/documents/folder-tree.ts'
@@ -8,6 +8,7 @@ import * as folders from '../../store/documents/folders.ts'
 import { root } from '../../store/documents/folders.ts'
 import * as organizations from '../../store/organizations.ts'
 import { byId, outcomes, unique } from '../shared/batches.ts'
+import { doesNotExist } from '../shared/does-not-exist.ts'
 import { encodeFolders } from './json.ts'
 import { AnswerSize, cursorOf, readInside, readList, readTree } from './reads.ts'
 
@@ -16,9 +17,7 @@ export const folderHandlers: Handlers<Operations['folders']> = {
     const { organizationId } = input
     if (changesTree(input.folders)) await lockTree(lock, db, apiKey, organizationId)
     if (input.createOrganization) await organizations.ensure(db, apiKey, organizationId, now)
-    else if (!(await organizations.exists(db, apiKey, organizationId))) {
-      throw new ApiError('INVALID_ARGUMENT', 'Organization does not exist.')
-    }
+    else if (!(await organizations.exists(db, apiKey, organizationId))) throw doesNotExist('Organization')
     const items = byId(input.folders, (item) => item.folderId)
     const parents = unique([...items.values()].map((item) => item.parentFolderId ?? root))
     const { pause } = longReads.open(apiKey)
@@ -47,14 +46,17 @@ export const folderHandlers: Handlers<Operations['folders']> = {
     const { organizationId, folderId, maxDepth, pageSize, pageToken } = input
     const { apiKey } = caller
     const isNested = maxDepth !== undefined || input.rootFoldersOnly === true
-    const page = pages.open({ organizationId, folderId, isNested, maxDepth, pageSize, pageToken }, Infinity)
+    const page = pages.requested(
+      { organizationId, folderId, isNested, maxDepth, pageSize, pageToken },
+      Infinity,
+    )
     const read = longReads.open(apiKey)
     try {
       const folder = folderId === undefined ? undefined : await find(db, apiKey, organizationId, folderId)
       const source = { db, apiKey, organizationId, read }
       const size = new AnswerSize()
       const rows = await readList(source, folderId ?? (isNested ? root : undefined), page, size)
-      const { items, nextPageToken } = pages.close(rows, page, cursorOf)
+      const { items, nextPageToken } = pages.withNextToken(rows, page, cursorOf)
       const inside = await readInside(source, items, folder ? (maxDepth ?? 1) - 1 : (maxDepth ?? 0), size)
       if (folder && items.length > 0) inside.set(folder.folderId, items)
       const topFolders = folder ? [folder] : items
@@ -110,24 +112,24 @@ export const folderHandlers: Handlers<Operations['folders']> = {
   },
 }
 
-/** Whether folders are put into other folders. Folders at the top can neither be too deep nor form a cycle. */
+/** Whether a change puts folders into other folders. Folders at the top can neither be too deep nor form a cycle. */
 const changesTree = (folders: readonly { parentFolderId?: string }[]) =>
   folders.some(({ parentFolderId = root }) => parentFolderId !== root)
 
-/** Serializes changes of the tree: two changes that are valid alone can together form a cycle or nest too deep. */
+/** Lets changes of the tree run one after the other. Two that are valid alone can together form a cycle or nest too deep. */
 const lockTree = (lock: Call['services']['lock'], db: Db, apiKey: string, organizationId: string) =>
   lock(db, `folders/${apiKey}/${organizationId}`)
 
 async function find(db: Db, apiKey: string, organizationId: string, folderId: string) {
   const folder = await folders.find(db, apiKey, organizationId, folderId)
-  if (!folder) throw new ApiError('INVALID_ARGUMENT', 'Folder does not exist.')
+  if (!folder) throw doesNotExist('Folder')
   return folder
 }
 
 const folderOutcomes = (ids: Iterable<string>, failures: ReadonlyMap<string, string>, done: string) =>
   outcomes(ids, (id) => ({ success: !failures.has(id), id, message: failures.get(id) ?? done }))
 
-/** Why the folder cannot be changed or moved there. Undefined: it can. */
+/** Returns why the folder cannot be changed or moved into the new parent, or undefined if it can. */
 async function findFault(
   db: Db,
   apiKey: string,

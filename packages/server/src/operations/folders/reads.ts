@@ -5,9 +5,9 @@ import { findFolderChains, type FolderTree } from '../../store/documents/folder-
 import * as folders from '../../store/documents/folders.ts'
 import { type Folder, root } from '../../store/documents/folders.ts'
 
-/** Folders in one answer (spec 9.2). */
+/** The maximum number of folders in one answer (spec 9.2). */
 const maxFolders = 100_000
-/** Bytes in one answer. A page of 1,000 folders with the longest ids and names, 32 levels deep, has 33 MB. */
+/** The maximum size of one answer. A page of 1,000 folders with the longest ids and names, 32 levels deep, has 33 MB. */
 export const maxAnswerBytes = 64 * 1024 * 1024
 
 export const tooLarge = () =>
@@ -16,12 +16,12 @@ export const tooLarge = () =>
     'The answer would have more than 100,000 folders or 64 MiB. Read it in parts with pageSize or maxDepth, under v2.',
   )
 
-/** Rows in one query. On SQLite a query blocks the event loop: 0.25 ms for each of the longest rows. */
+/** Rows in one query. On SQLite a query blocks the event loop, for 0.25 ms per row if the rows have their maximum size. */
 const maxRowsPerQuery = 64
-/** A larger answer waits for other large answers of the same API key. */
+/** A larger answer waits until few other large answers of the same API key are open. */
 const maxSmallAnswerFolders = 1000
 
-/** One read of an organization's folders, a slice at a time. */
+/** A read of an organization's folders, which runs in slices. */
 export interface FolderRead {
   db: Db
   apiKey: string
@@ -49,7 +49,7 @@ export class AnswerSize {
 
 export const cursorOf = ({ createdAt, folderId }: Folder): Cursor => [createdAt, folderId]
 
-/** All folders, or those directly inside one: a page and one row more, which shows that another page follows. */
+/** Reads a page of all folders, or of those directly inside one. Returns one row more if another page follows. */
 export async function readList(
   { db, apiKey, organizationId, read }: FolderRead,
   parentFolderId: string | undefined,
@@ -70,7 +70,7 @@ export async function readList(
   }
 }
 
-/** The subfolders, `levels` deep, by their parent folder. */
+/** Reads the subfolders, `levels` deep. Returns them by the id of their parent folder. */
 export async function readInside(
   source: FolderRead,
   outer: readonly Folder[],
@@ -80,7 +80,7 @@ export async function readInside(
   const inside = new Map<string, Folder[]>()
   if (levels === 0) return inside
   let level = outer.map(({ folderId }) => folderId)
-  // A folder that moves during this read appears where it was seen first.
+  // A folder that is moved during this read appears only where it was read first.
   const seen = new Set(level)
   for (let depth = 0; depth < levels && level.length > 0; depth++) {
     const next: string[] = []
@@ -104,7 +104,7 @@ export async function readInside(
   return inside
 }
 
-/** The direct subfolders of the parents, in slices. Siblings keep their order. */
+/** Yields the direct subfolders of the parents, in slices. Siblings keep their order. */
 async function* childrenOf(source: FolderRead, parents: readonly string[]): AsyncGenerator<Folder[]> {
   const { db, apiKey, organizationId, read } = source
   const rows = await folders.someChildren(db, apiKey, organizationId, parents, maxRowsPerQuery + 1)
@@ -130,7 +130,7 @@ async function* childrenOf(source: FolderRead, parents: readonly string[]): Asyn
   }
 }
 
-/** The folders, their subfolders and all their ancestors. */
+/** Collects the folders and their subfolders, and reads all their ancestors. */
 export async function readTree(
   { db, apiKey, organizationId, read }: FolderRead,
   topFolders: readonly Folder[],

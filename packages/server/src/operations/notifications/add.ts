@@ -1,31 +1,31 @@
 import { ApiError, type Input, type Operations } from '@plenum/protocol'
-import { locationNumber, newDigits, newId } from '../../access/ids.ts'
+import { locationNumber, newNotificationId, newId } from '../../access/ids.ts'
 import { type Call, type PreparedWrite, Stale } from '../../calls/call.ts'
 import type { Db } from '../../store/engine/db.ts'
 import { isDuplicateKey } from '../../store/engine/failures.ts'
-import { mergeKeys } from '../../store/engine/json.ts'
+import { withoutNulls } from '../shared/without-nulls.ts'
 import type { Content } from '../../store/notifications/lists.ts'
 import * as notifications from '../../store/notifications/notifications.ts'
 import * as users from '../../store/users/users.ts'
 import { requireLevel } from '../shared/levels.ts'
-import { areMany, type Audience, findRecipients } from './recipients.ts'
+import { type Audience, findRecipients, mayExceedTransaction } from './recipients.ts'
 
 type Add = Operations['notifications']['add']
 
 /** A notification that is stored with all its recipients, but hidden until the last transaction. */
-interface Staged {
+interface HiddenNotification {
   id: string
   key: string
-  /** The deletion that removes it if it is never shown. */
+  /** The recorded deletion that removes the notification if the last transaction never runs. */
   deletionId: string
 }
 
 /**
  * A notification with many recipients is written in short transactions, so that other writes run in between. It stays
- * hidden until the last one. If the server dies before, the recorded deletion removes it.
+ * hidden until the last transaction. If the server dies before that, the recorded deletion removes the notification.
  */
 export const addNotification: PreparedWrite<Add> = {
-  async prepare(call): Promise<Staged | undefined> {
+  async prepare(call): Promise<HiddenNotification | undefined> {
     const {
       input,
       caller,
@@ -36,20 +36,20 @@ export const addNotification: PreparedWrite<Add> = {
     const { apiKey } = caller
     validate(input)
     const audience = audienceOf(input)
-    if (!(await areMany(db, apiKey, audience, now))) return undefined
+    if (!(await mayExceedTransaction(db, apiKey, audience, now))) return undefined
     const { organizationId } = input
-    const id = input.notificationId ?? newDigits()
-    const staged = { id, key: newKey(id), deletionId: newId('del') }
+    const id = input.notificationId ?? newNotificationId()
+    const hidden = { id, key: newKey(id), deletionId: newId('del') }
     const startedAt = clock.elapsed()
     const deletion = () => ({
-      deletionId: staged.deletionId,
+      deletionId: hidden.deletionId,
       now: now + Math.round(clock.elapsed() - startedAt),
     })
     await writeStep(async (step) => {
-      await ensureDocument(step, call)
-      await notifications.addHidden(step, apiKey, { ...staged, ...notificationOf(input, now) }, deletion())
+      await ensureDocumentAndActor(step, call)
+      await notifications.addHidden(step, apiKey, { ...hidden, ...notificationOf(input, now) }, deletion())
     }, apiKey)
-    const notification = { organizationId, key: staged.key, timestamp: now }
+    const notification = { organizationId, key: hidden.key, timestamp: now }
     for await (const some of findRecipients(db, caller, audience, now)) {
       if (some.length === 0) continue
       const isStored = await writeStep(
@@ -58,25 +58,25 @@ export const addNotification: PreparedWrite<Add> = {
       )
       if (!isStored) throw removedMeanwhile()
     }
-    return staged
+    return hidden
   },
 
-  async write(call, staged: Staged | undefined) {
+  async write(call, hidden: HiddenNotification | undefined) {
     const { input, caller, db, now } = call
     const { apiKey } = caller
     const { organizationId } = input
-    await ensureDocument(db, call)
-    if (staged) {
-      const place = { organizationId, id: staged.id, key: staged.key }
+    await ensureDocumentAndActor(db, call)
+    if (hidden) {
+      const place = { organizationId, id: hidden.id, key: hidden.key }
       const isShown = await notifications
-        .show(db, apiKey, place, staged.deletionId, deferredDeletion(call))
+        .show(db, apiKey, place, hidden.deletionId, deferredDeletion(call))
         .catch((error: unknown) => {
           throw isDuplicateKey(error) ? new Stale() : error
         })
       if (!isShown) throw new Stale()
-      return { success: true, id: staged.id, message: 'Notification added successfully.' }
+      return { success: true, id: hidden.id, message: 'Notification added successfully.' }
     }
-    const id = input.notificationId ?? newDigits()
+    const id = input.notificationId ?? newNotificationId()
     await notifications.put(
       db,
       apiKey,
@@ -88,7 +88,7 @@ export const addNotification: PreparedWrite<Add> = {
   },
 }
 
-/** The deletion that removes hidden notifications. It starts after the commit. */
+/** A deletion for notifications that are too large for this transaction: they are hidden now and removed after the commit. */
 export const deferredDeletion = ({
   now,
   afterCommit,
@@ -99,7 +99,7 @@ export const deferredDeletion = ({
   onHidden: () => afterCommit(resumeDeletions),
 })
 
-/** Sorts like the id: `!` sorts before every character that an id may contain. */
+/** A key that sorts like the id, because `!` sorts before every character that an id may contain. */
 const newKey = (id: string) => newId(`${id}!`)
 
 const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
@@ -120,7 +120,7 @@ function validate(input: Input<Add>): void {
 }
 
 /** Makes sure that the document and the acting user exist. */
-async function ensureDocument(db: Db, { input, caller: { apiKey }, now }: Call<Add>): Promise<void> {
+async function ensureDocumentAndActor(db: Db, { input, caller: { apiKey }, now }: Call<Add>): Promise<void> {
   const { organizationId, documentId, createOrganization, createDocument, actionUser } = input
   const create = { organization: createOrganization, document: createDocument }
   await requireLevel(db, apiKey, { organizationId, type: 'document', id: documentId }, create, now)
@@ -145,7 +145,7 @@ function notificationOf(input: Input<Add>, now: number) {
   const { organizationId, documentId } = input
   const content: Content = {
     notificationSource: input.notificationSource ?? 'custom',
-    actionUser: mergeKeys({}, input.actionUser),
+    actionUser: withoutNulls(input.actionUser),
     displayHeadlineMessageTemplate: input.displayHeadlineMessageTemplate,
     displayHeadlineMessageTemplateData: input.displayHeadlineMessageTemplateData,
     displayBodyMessage: input.displayBodyMessage,
@@ -158,7 +158,7 @@ function notificationOf(input: Input<Add>, now: number) {
   return { organizationId, documentId, content, timestamp: now }
 }
 
-/** A number for the location: from its id, which may be 0, else from its name (spec 22.5). */
+/** The number of a location: computed from its id, which may be 0, else from its name (spec 22.5). */
 function locationIdOf({ id, locationName }: Record<string, unknown> = {}): number | undefined {
   for (const identity of [id, locationName]) {
     if (typeof identity === 'number' || (typeof identity === 'string' && identity.trim() !== '')) {

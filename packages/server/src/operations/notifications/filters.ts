@@ -11,7 +11,7 @@ interface Filters {
   notificationIds?: string[]
 }
 
-/** The filter from the fields of a request. */
+/** The filter that the fields of a request describe. */
 export async function filterOf(db: Db, apiKey: string, input: Filters): Promise<Filter> {
   const { organizationId, documentId, locationId, userId, notificationIds } = input
   return {

@@ -3,7 +3,7 @@ import type { Handlers } from '../../calls/call.ts'
 import * as configs from '../../store/notifications/configs.ts'
 import { unique } from '../shared/batches.ts'
 
-/** Far more channels than apps have. Without a limit a caller could fill the database with names. */
+/** Far more channels than apps have. Without a limit a caller could fill the database with channel names. */
 const maxChannels = 20
 const maxChannelLength = 100
 
@@ -17,7 +17,7 @@ export const notificationConfigHandlers: Handlers<
     const choices = await configs.find(db, apiKey, organizationId, documentIds, [userId])
     const entry = (documentId?: string) => ({
       config: choices.effective(userId, documentId),
-      // The interface requires a string, but the organization's own entry belongs to no document.
+      // The entry of the organization belongs to no document, but the interface requires a string.
       metadata: { organizationId, apiKey, documentId: documentId ?? '', userId },
     })
     return ofOrganization ? [entry()] : documentIds.map((documentId) => entry(documentId))

@@ -10,10 +10,13 @@ import { notificationConfigHandlers } from './notification-configs.ts'
 import { addNotification, deferredDeletion } from './add.ts'
 import { filterOf } from './filters.ts'
 import { updateNotifications } from './update.ts'
-import { EncodedJson } from '../../calls/encoded-json.ts'
+import { EncodedJson } from '../../calls/answers/encoded-json.ts'
 import { listAll, page, type Window, withPageToken } from '../shared/paging.ts'
 
-/** Rows in one query: each comes with the metadata of its document and organization, and up to 500 users. */
+/**
+ * Fewer than in other lists, because each row comes with the metadata of its document and organization, and up to 500
+ * users.
+ */
 const rowsPerQuery = 32
 
 const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
@@ -53,7 +56,7 @@ type Delete = Operations['notifications']['delete']
 
 function deletionScope(input: Input<Delete>) {
   const { organizationId, documentId, locationId, userId, notificationIds } = input
-  // Named notifications are few. A large one of them is hidden, and removed after the commit.
+  // Notifications that the caller names are few. Those with many recipients are hidden now and removed after the commit.
   if (notificationIds !== undefined) return undefined
   const atLocation = locationId === undefined ? {} : { locationId: String(locationId) }
   if (userId !== undefined) {
@@ -77,7 +80,7 @@ async function deleteNotifications(call: Call<Delete>) {
   if (!user) {
     for (const id of await notifications.remove(db, apiKey, filter, deferredDeletion(call))) deleted.add(id)
   } else if (!alreadyRemovedIds) {
-    // Not if earlier steps already went through the inbox: a long one would take too long in this transaction.
+    // If earlier steps have already gone through the inbox, this must not: a long inbox would take too long here.
     for (const id of await notifications.removeForUser(db, apiKey, { ...filter, user })) deleted.add(id)
   }
   return outcomes(filter.ids ?? deleted, (id) =>
@@ -134,7 +137,10 @@ async function present(
   return shown
 }
 
-/** Many notifications have the same metadata, so it is not parsed and encoded for each. */
+/**
+ * Stored metadata as part of an answer. Many notifications have the same metadata, so it is not parsed and encoded for
+ * each.
+ */
 const encoded = (metadata = '{}') =>
   new EncodedJson(Buffer.from(metadata)) as unknown as Record<string, unknown>
 

@@ -16,13 +16,13 @@ export interface Audience {
   verifyUserPermissions: boolean
 }
 
-/** Members that are read at once: an organization may have very many. */
+/** Members in one query: an organization may have very many. */
 const membersPerPage = 200
-/** The limit for members, and for users with the named addresses, in one transaction: each takes about 15 ms on SQLite. */
+/** In one transaction: members, and users with the named email addresses. Each of the two takes about 15 ms on SQLite. */
 const maxPerTransaction = 500
 
-/** Whether there may be too many recipients for one transaction. */
-export async function areMany(
+/** Whether the notification may have too many recipients for one transaction. */
+export async function mayExceedTransaction(
   db: Db,
   apiKey: string,
   { organizationId, notifyUsers, notifyAll }: Audience,
@@ -47,7 +47,7 @@ export async function areMany(
 
 const addressOf = (email: string | undefined) => email?.trim().toLowerCase() || null
 
-/** The users whom the caller named and, with `notifyAll`, all users of the organization. Yields each user once, in slices. */
+/** Yields the users whom the caller named and, with `notifyAll`, all members of the organization: each user once, in slices. */
 export async function* findRecipients(
   db: Db,
   caller: ApiKey,
@@ -79,7 +79,10 @@ export async function* findRecipients(
 
 const keyOf = ({ userId, email }: Recipient) => JSON.stringify([userId === null, userId ?? email])
 
-/** A check whether a recipient may read the document. An address without a user has no grant and may read public documents. */
+/**
+ * Returns a check whether a recipient may read the document. An email address without a user has no grant, so it may read
+ * public documents only.
+ */
 export async function readersOf(
   db: Db,
   caller: ApiKey,
@@ -95,7 +98,10 @@ export async function readersOf(
   }
 }
 
-/** The recipients whom the caller named. An address means all users who have it, or itself if no user has it. */
+/**
+ * Yields the recipients whom the caller named. An email address stands for all users who have it, or for itself if no user
+ * has it.
+ */
 async function* findNamed(
   db: Db,
   apiKey: string,
@@ -122,7 +128,7 @@ async function* findNamed(
   yield [...ownerless].map((email) => ({ userId: null, email }))
 }
 
-/** Keeps the recipients whose inbox preference allows it (spec 18.6). `MINE` allows notifications that name the user. */
+/** The recipients whose inbox preference allows the notification (spec 18.6). `MINE` allows those that name the user. */
 async function filterByPreference(
   db: Db,
   apiKey: string,

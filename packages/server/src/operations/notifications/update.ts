@@ -1,7 +1,7 @@
 import type { Input, Operations } from '@plenum/protocol'
 import type { Call, PreparedWrite } from '../../calls/call.ts'
 import type { Cursor, Db } from '../../store/engine/db.ts'
-import { mergeKeys, stringifyData } from '../../store/engine/json.ts'
+import { stringifyData } from '../../store/engine/json.ts'
 import type { Content, StoredNotification } from '../../store/notifications/lists.ts'
 import * as lists from '../../store/notifications/lists.ts'
 import * as recipients from '../../store/notifications/recipients.ts'
@@ -9,6 +9,7 @@ import * as notifications from '../../store/notifications/notifications.ts'
 import { paceOf } from '../../store/engine/pace.ts'
 import { isSmall } from '../../store/deletions/removal-size.ts'
 import { byId, inLockOrder, outcomes, unique } from '../shared/batches.ts'
+import { withoutNulls } from '../shared/without-nulls.ts'
 import { filterOf } from './filters.ts'
 import { readersOf } from './recipients.ts'
 
@@ -20,19 +21,20 @@ type Changes = readonly [id: string, change: Change][]
 const maxPerTransaction = { changes: 100, readers: 2000, verified: 20 }
 /** Notifications that one statement reads. Each may have 16 KiB. */
 const notificationsPerQuery = 20
-/** Recipients that are verified at once: about 3 ms on SQLite. */
+/** Recipients that are verified without a pause: about 3 ms on SQLite. */
 const recipientsPerPage = 200
 
 /** Where the next transaction continues. */
 interface Position {
+  /** The index of the change to continue with. */
   change: number
-  /** This notification is already changed. Its recipients after `after` are not verified yet. */
+  /** Set if that change is made, but the recipients of its notification after `after` are not verified yet. */
   verifying?: { key: string; documentId: string; after: Cursor | undefined }
 }
 
 /**
- * Many changes are made in short transactions, so that other writes run in between. One transaction changes each
- * notification. If the server dies, the caller gets no answer and may send the same call again.
+ * Many changes are made in several short transactions, so that other writes run in between. Each notification is changed in
+ * one of them. If the server dies, the caller gets no answer and may send the same call again.
  */
 export const updateNotifications: PreparedWrite<Update> = {
   async prepare(call): Promise<ReadonlySet<string> | undefined> {
@@ -43,8 +45,8 @@ export const updateNotifications: PreparedWrite<Update> = {
       services: { writeStep },
     } = call
     const changes = changesOf(input)
-    if (!(await areMany(db, call, changes))) return undefined
-    await requireSizes(db, call, changes)
+    if (!(await mayExceedTransaction(db, call, changes))) return undefined
+    await checkSizes(db, call, changes)
     const updated = new Set<string>()
     for (let next: Position | undefined = { change: 0 }; next;) {
       const from: Position = next
@@ -83,7 +85,7 @@ const listOf = ({ notifications }: Input<Update>): readonly Change[] =>
 const changesOf = (input: Input<Update>): Changes => inLockOrder(byId(listOf(input), ({ id }) => id))
 
 /** Whether the changes may be too many for one transaction. */
-async function areMany(db: Db, call: Call<Update>, changes: Changes): Promise<boolean> {
+async function mayExceedTransaction(db: Db, call: Call<Update>, changes: Changes): Promise<boolean> {
   const readers = changes.reduce((sum, [, { readByUserIds = [] }]) => sum + readByUserIds.length, 0)
   if (changes.length > maxPerTransaction.changes || readers > maxPerTransaction.readers) return true
   const { input, caller } = call
@@ -97,7 +99,7 @@ async function areMany(db: Db, call: Call<Update>, changes: Changes): Promise<bo
 }
 
 /** Throws before the first change if a notification would become too large (spec 0.7). */
-async function requireSizes(db: Db, call: Call<Update>, changes: Changes): Promise<void> {
+async function checkSizes(db: Db, call: Call<Update>, changes: Changes): Promise<void> {
   for (let start = 0; start < changes.length; start += notificationsPerQuery) {
     const some = changes.slice(start, start + notificationsPerQuery)
     const found = await find(db, call, some)
@@ -111,7 +113,10 @@ async function requireSizes(db: Db, call: Call<Update>, changes: Changes): Promi
 const find = async (db: Db, { input, caller: { apiKey } }: Call<Update>, changes: Changes) =>
   lists.findMany(db, apiKey, { ...(await filterOf(db, apiKey, input)), ids: changes.map(([id]) => id) })
 
-/** Makes changes from the position on, until the transaction's time is used up. Undefined: all changes are made. */
+/**
+ * Makes changes from the position on, until the transaction's time is used up. Returns where to continue, or undefined
+ * after the last change.
+ */
 async function updateSome(
   db: Db,
   call: Call<Update>,
@@ -161,7 +166,7 @@ async function updateOne(
   }
 }
 
-/** Removes the recipients on the next page who may not read the document. Returns where the next page starts, if there is one. */
+/** Removes the recipients on one page who may not read the document. Returns where the next page starts, if there is one. */
 async function verifySome(
   db: Db,
   { input: { organizationId }, caller, now }: Call<Update>,
@@ -185,14 +190,11 @@ function contentOf(change: Partial<Content>): Partial<Content> {
     displayBodyMessage,
     notificationSourceData,
   } = change
-  return mergeKeys(
-    {},
-    {
-      actionUser,
-      displayHeadlineMessageTemplate,
-      displayHeadlineMessageTemplateData,
-      displayBodyMessage,
-      notificationSourceData,
-    },
-  )
+  return withoutNulls({
+    actionUser,
+    displayHeadlineMessageTemplate,
+    displayHeadlineMessageTemplateData,
+    displayBodyMessage,
+    notificationSourceData,
+  })
 }

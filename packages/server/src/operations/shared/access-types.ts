@@ -5,7 +5,7 @@ import type { AccessType } from '../../store/documents/folders.ts'
 
 type Caller = Pick<ApiKey, 'apiKey' | 'options'>
 
-/** The access type that applies below a folder (spec 25.2), or to a document there that may have its own type. */
+/** The access type that applies inside a folder (spec 25.2). With `own`: to a document there that has this type of its own. */
 export function accessTypeAt(
   { options }: Caller,
   tree: FolderTree,

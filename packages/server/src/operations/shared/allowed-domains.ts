@@ -2,7 +2,7 @@ import { ApiError } from '@plenum/protocol'
 import { normalizeDomain } from '../../access/domains/domains.ts'
 import { unique } from './batches.ts'
 
-/** The stored form of each entry, without duplicates. One invalid entry refuses all of them (spec 2). */
+/** The stored form of each domain, without duplicates. Throws if one of them is invalid (spec 2). */
 export const normalizeAll = (entries: readonly string[]): string[] =>
   unique(
     entries.map((entry) => {

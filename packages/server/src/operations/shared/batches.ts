@@ -10,9 +10,9 @@ export function byId<T>(items: readonly T[], idOf: (item: T) => string): Map<str
 
 export const unique = (ids: readonly string[]): string[] => [...new Set(ids)]
 
-/** One outcome for each id. `fromEntries` defines own keys, so an id such as `__proto__` is safe. */
+/** An object with one outcome for each id. `fromEntries` defines own keys, so an id such as `__proto__` is safe. */
 export const outcomes = (ids: Iterable<string>, outcome: (id: string) => Outcome): Outcomes =>
   Object.fromEntries([...ids].map((id) => [id, outcome(id)]))
 
-/** The items in the order in which every batch locks its rows, so that batches do not deadlock. */
+/** The items in the order in which all batches lock their rows, so that batches do not deadlock. */
 export const inLockOrder = <T>(items: ReadonlyMap<string, T>): [string, T][] => lockOrder(items, ([id]) => id)

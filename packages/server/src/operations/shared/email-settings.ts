@@ -26,8 +26,9 @@ export type EmailSettings = ServiceSettings<StoredConfig>
 export const noEmailSettings: EmailSettings = { enabled: false, config: {}, credential: '' }
 
 /**
- * The settings after a change; throws if they are invalid. Turning the service on for the first time without triggers
- * enables the default triggers (spec 3.2). `defaults: true` adds them to the sent triggers, `false` adds none.
+ * Returns the settings after a change. Throws if they are invalid. Turning the service on for the first time without
+ * triggers enables the default triggers (spec 3.2). `defaults: true` adds the default triggers to those that the caller
+ * sent; `defaults: false` never adds them.
  */
 export function changeEmail(
   stored: EmailSettings,
@@ -58,7 +59,7 @@ export function changeEmail(
 
 const invalid = () => new ApiError('INVALID_ARGUMENT', 'Invalid email service configuration.')
 
-/** The sent fields that replace stored ones. Other keys are ignored. */
+/** The fields of the change that replace stored fields. Other keys are ignored. */
 function sentFields(sent: NonNullable<Change['emailServiceConfig']>): StoredConfig {
   const { type, fromEmail, fromCompany, commentTemplateId, tagTemplateId } = sent
   const fields = { type, fromEmail: fromEmail?.trim(), fromCompany, commentTemplateId, tagTemplateId }
@@ -81,7 +82,7 @@ export function presentEmail({ enabled, config, credential }: EmailSettings): Em
   }
 }
 
-/** Shows six characters of a credential, or none if six would be half of it or more. */
+/** Shows six characters of a credential, or none if the credential has at most twelve. */
 function mask(credential: string): string {
   if (credential === '') return ''
   return credential.length <= 12 ? '...' : `${credential.slice(0, 3)}...${credential.slice(-3)}`

@@ -4,6 +4,7 @@ import * as documents from '../../store/documents/documents.ts'
 import * as folders from '../../store/documents/folders.ts'
 import { type Level, organizationLevel } from '../../store/access/grants.ts'
 import * as organizations from '../../store/organizations.ts'
+import { doesNotExist } from './does-not-exist.ts'
 
 export interface LevelInput {
   organizationId: string
@@ -11,7 +12,7 @@ export interface LevelInput {
   folderId?: string
 }
 
-/** The level that the call addresses: the document, else the folder, else the organization (spec 12). */
+/** The level that the call names: the document, else the folder, else the organization (spec 12). */
 export function levelOf({ organizationId, documentId, folderId }: LevelInput): Level {
   if (documentId !== undefined && folderId !== undefined) {
     throw new ApiError('INVALID_ARGUMENT', 'Provide either documentId or folderId.')
@@ -28,16 +29,14 @@ export type Creatable = Readonly<Partial<Record<Level['type'], boolean>>>
 export async function requireLevel(db: Db, apiKey: string, level: Level, create: Creatable, now: number) {
   const { organizationId, type, id } = level
   if (create.organization) await organizations.ensure(db, apiKey, organizationId, now)
-  else if (!(await organizations.exists(db, apiKey, organizationId))) throw missing('Organization')
+  else if (!(await organizations.exists(db, apiKey, organizationId))) throw doesNotExist('Organization')
 
   if (type === 'document' && !(await documents.exists(db, apiKey, organizationId, id))) {
-    if (!create.document) throw missing('Document')
+    if (!create.document) throw doesNotExist('Document')
     await documents.ensure(db, apiKey, organizationId, id, now)
   }
   if (type === 'folder' && !(await folders.exists(db, apiKey, organizationId, id))) {
-    if (!create.folder || id === folders.root) throw missing('Folder')
+    if (!create.folder || id === folders.root) throw doesNotExist('Folder')
     await folders.ensureAtTop(db, apiKey, organizationId, id, now)
   }
 }
-
-const missing = (what: string) => new ApiError('INVALID_ARGUMENT', `${what} does not exist.`)

@@ -13,13 +13,14 @@ interface NewKey {
   /** Default: derived from the owner's email address. */
   name?: string
   options: Partial<apiKeys.ApiKeyOptions>
-  /** Also allows pages of the developer's own machine. */
+  /** Whether the allowed domains include `localhost` and `127.0.0.1`. */
   localHost: boolean
   domains?: readonly string[]
+  /** Whether the API key gets an auth token now. */
   authToken: boolean
 }
 
-/** Adds an API key with its token and its domains, and returns its id. */
+/** Adds an API key with its auth token and its allowed domains. Returns its id. */
 export async function createKey(db: Db, key: NewKey, now: number): Promise<string> {
   const { workspaceId, type, ownerEmail, options } = key
   const apiKey = newId('key')
@@ -35,7 +36,7 @@ export async function createKey(db: Db, key: NewKey, now: number): Promise<strin
   return apiKey
 }
 
-/** The auth token of a new key, or the one that replaces the previous token at a reset. */
+/** A new auth token: for a new API key, or to replace the previous token at a reset. */
 export const newAuthToken = (now: number): apiKeys.AuthToken => ({
   tokenId: newId('tok'),
   issuedAt: now,
@@ -43,7 +44,7 @@ export const newAuthToken = (now: number): apiKeys.AuthToken => ({
   domains: [],
 })
 
-/** The stored form of the email address in the field `ownerEmail`. */
+/** The stored form of the email address in the field `ownerEmail`. Throws if the address is invalid. */
 export function readOwnerEmail(text: string): string {
   const email = normalizeEmail(text)
   if (email !== null) return email

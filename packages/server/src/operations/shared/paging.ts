@@ -1,11 +1,12 @@
 import { ApiError } from '@plenum/protocol'
-import type { Page, Pages } from '../../access/pages.ts'
+import type { Page, Pages } from '../../calls/answers/page-tokens.ts'
 import type { LongRead } from '../../platform/turns/long-reads.ts'
 import type { Call } from '../../calls/call.ts'
-import { type Reply, reply } from '../../calls/reply.ts'
+import { type Reply, reply } from '../../calls/answers/reply.ts'
 import type { Cursor } from '../../store/engine/db.ts'
-import { JsonArrayEncoder, JsonGroupsEncoder } from '../../calls/encoded-json.ts'
+import { JsonArrayEncoder, JsonGroupsEncoder } from '../../calls/answers/encoded-json.ts'
 
+/** The rows that one query reads. */
 export interface Window {
   limit: number
   after: Cursor | undefined
@@ -13,11 +14,11 @@ export interface Window {
 
 /** `v1` has no pages: one answer has all rows, up to this number (spec 0.5). */
 const maxUnpagedRows = 10_000
-/** Rows in one query: 4 MiB if each row has its maximum size. */
+/** Rows in one query. They have 4 MiB if each row has its maximum size. */
 const defaultRowsPerQuery = 256
-/** Items that are encoded at a time. */
+/** Items that are encoded without a pause. */
 const maxItemsPerSlice = 4
-/** A larger answer waits for other large answers of the same API key. */
+/** A larger answer waits until few other large answers of the same API key are open. */
 const maxSmallAnswerBytes = 1024 * 1024
 const maxAnswerBytes = 64 * 1024 * 1024
 
@@ -27,7 +28,7 @@ const tooLarge = () =>
     'The answer would have more than 64 MiB. Read it in parts with a smaller pageSize, under v2.',
   )
 
-/** How to read a list. */
+/** How to read a stored list. */
 interface List<T> {
   read: (window: Window) => Promise<T[]>
   /** The values of the columns that the list is ordered by. */
@@ -53,7 +54,7 @@ interface PageInput {
 
 type ListCall = { services: Pick<Call['services'], 'longReads'>; caller: { apiKey: string } }
 
-/** The whole list, read and encoded in slices; other requests run between them. */
+/** Answers the whole list. It is read and encoded in slices, between which other requests run. */
 export async function listAll<Row, Shown>(
   call: ListCall,
   list: List<Row>,
@@ -66,7 +67,7 @@ export async function listAll<Row, Shown>(
   return reply(data as unknown as Shown[], { onSent })
 }
 
-/** One page of the list, with the token of the next page. */
+/** Answers one page of the list, with the token of the next page. */
 export async function page<Row, Shown>(
   call: ListCall & { pages: Pages },
   input: PageInput,
@@ -74,14 +75,14 @@ export async function page<Row, Shown>(
   present: Present<Row, Shown>,
 ): Promise<Reply<Shown[]>> {
   const { pages } = call
-  const wanted = pages.open({ ...input })
+  const wanted = pages.requested({ ...input })
   const first = await firstRows(call, list, wanted)
   if (isShort(first, wanted)) return reply(await presentAll(first, present), {})
   const collected = await collect(call, list, wanted, first, present, new JsonArrayEncoder())
   return withNextPage(collected, list, pages) as unknown as Reply<Shown[]>
 }
 
-/** One page of the list, with its items in groups. */
+/** Answers one page of the list, with its items in groups. */
 export async function pageOfGroups<Row, Shown>(
   call: ListCall & { pages: Pages },
   input: PageInput,
@@ -89,19 +90,19 @@ export async function pageOfGroups<Row, Shown>(
   present: Present<Row, readonly [group: string, item: Shown]>,
 ): Promise<Reply<Record<string, Shown[]>>> {
   const { pages } = call
-  const wanted = pages.open({ ...input })
+  const wanted = pages.requested({ ...input })
   const first = await firstRows(call, list, wanted)
   const collected = await collect(call, list, wanted, first, present, new JsonGroupsEncoder())
   return withNextPage(collected, list, pages) as unknown as Reply<Record<string, Shown[]>>
 }
 
-/** Lists of documents and notifications return the token under two names (spec 0.5). */
+/** Adds `pageToken` to `nextPageToken`: lists of documents and notifications return the token under both names (spec 0.5). */
 export function withPageToken<T>(answer: Reply<T>): Reply<T> {
   const { data, extra, onSent } = answer
   return reply(data, { extra: { pageToken: extra?.nextPageToken, ...extra }, onSent })
 }
 
-/** One row more than the page needs: it shows that another page follows. */
+/** How many rows the next query reads: at most one more than the page still needs. That row shows that another page follows. */
 const limitOf = <Row>({ rowsPerQuery = defaultRowsPerQuery }: List<Row>, left: number) =>
   Math.min(rowsPerQuery, left + 1)
 
@@ -114,13 +115,13 @@ const firstRows = <Row>(
 const presentAll = <Row, Shown>(rows: Row[], present: Present<Row, Shown>) =>
   (rows.length > 0 ? present(rows) : []) as Shown[] | Promise<Shown[]>
 
-/** Whether the whole list fits into one slice. Most lists do. */
+/** Whether the first query has found all rows, and few enough for one slice. This is true for most lists. */
 const isShort = (first: readonly unknown[], { size }: Page) =>
   first.length <= Math.min(maxItemsPerSlice, size)
 
 interface Collected<Row, Data> {
   data: Data
-  /** The last row of the page, if another page follows. */
+  /** The last row of the page. Undefined: no other page follows. */
   last: Row | undefined
   onSent: (() => void) | undefined
 }

@@ -5,15 +5,15 @@ import { byId } from './batches.ts'
 export interface ResourceGrant {
   level: Level
   accessRole: 'viewer' | 'editor'
-  /** Unix seconds; null never expires. */
+  /** Unix seconds. Null: the grant never expires. */
   expiresAt: number | null
 }
 
-/** The levels in a list of resources, without duplicates. */
+/** The levels that a list of resources names, without duplicates. */
 export const readLevels = (resources: readonly ResourceReference[]): Level[] =>
   [...byLevel(resources).values()].map(toLevel)
 
-/** The grants in a list of resources. If a level is repeated, its first grant applies (spec 0.4). */
+/** The grants that a list of resources contains. If a level is repeated, its first grant applies (spec 0.4). */
 export const readGrants = (resources: readonly PermissionResource[]): ResourceGrant[] =>
   [...byLevel(resources).values()].map((resource) => ({
     level: toLevel(resource),
@@ -33,5 +33,5 @@ function byLevel<T extends ResourceReference>(resources: readonly T[]): Map<stri
 const toLevel = ({ type, id, organizationId = id }: ResourceReference): Level =>
   type === 'organization' ? organizationLevel(id) : { organizationId, type, id }
 
-/** Unix seconds with thirteen digits lie 30,000 years ahead, so such a number is in milliseconds (spec 0.6). */
+/** A number with thirteen digits is in milliseconds: as seconds it would lie 30,000 years ahead (spec 0.6). */
 const toSeconds = (expiresAt: number): number => Math.floor(expiresAt >= 1e12 ? expiresAt / 1000 : expiresAt)

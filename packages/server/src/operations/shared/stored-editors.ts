@@ -19,7 +19,7 @@ type EditorCall = Pick<Call, 'db' | 'now' | 'log' | 'signal' | 'afterCommit' | '
 /** The author of all REST writes. Their updates share one Yjs client id, so the log has one author for them. */
 export const writer = { userId: backendUserIds.rest, sessionId: null }
 
-/** The log of an editor; throws `NOT_FOUND` if there is none. */
+/** Reads the log of an editor. Throws `NOT_FOUND` if there is none. */
 export async function read({ input, caller: { apiKey }, db }: EditorCall): Promise<StoredLog> {
   const stored = await editorLog.read(db, apiKey, input)
   if (!stored) throw new ApiError('NOT_FOUND', 'No CRDT data found for this editor ID.')
@@ -29,7 +29,7 @@ export async function read({ input, caller: { apiKey }, db }: EditorCall): Promi
 /** A Yjs update without changes. */
 const emptyUpdate = Uint8Array.of(0, 0)
 
-/** The whole editor as one Yjs update. An editor that is not stored yet gives an empty update. */
+/** Reads the whole editor as one Yjs update. If the editor is not stored, the update is empty. */
 export async function wholeUpdate(
   db: Call['db'],
   apiKey: string,
@@ -47,6 +47,7 @@ export async function wholeUpdate(
 export const subjectOf = ({ input: { organizationId, documentId, editorId } }: { input: EditorRef }) =>
   JSON.stringify([organizationId, documentId, editorId])
 
+/** The snapshot and the updates after it, from which the document of an editor is built. */
 export function partsOf({ snapshot, updates, complete }: StoredLog): Uint8Array[] {
   if (!complete) throw new Error('Updates are missing from the log.')
   const tail = updates.map(({ bytes }) => bytes)
@@ -55,7 +56,7 @@ export function partsOf({ snapshot, updates, complete }: StoredLog): Uint8Array[
 
 type EditorLimits = Pick<Call['services'], 'limits'>
 
-/** The size from which an update to this log needs a snapshot: to keep the log short, or to measure the new total size. */
+/** An update of at least this many bytes needs a snapshot: to keep the log short, or to measure the new size of the editor. */
 export function snapshotFrom({ limits }: EditorLimits, stored: StoredLog): number {
   const { snapshot, updates } = stored
   const tail = { updates: updates.length, bytes: bytesOf(updates) }
@@ -74,14 +75,14 @@ export function assertFits({ limits }: EditorLimits, { update, snapshot }: Chang
   throw new ApiError('RESOURCE_EXHAUSTED', message)
 }
 
-/** A computed change of an editor, with the stored state it was computed from. */
+/** A computed change of an editor, with the stored log from which it was computed. */
 export interface PreparedChange {
   stored: StoredLog
   change: Change
   contents: Contents
 }
 
-/** Appends the change of an editor's document. Without a change it still updates who wrote the editor last and when. */
+/** Appends a prepared change to the log of an editor. Without an update it still stores who wrote the editor last, and when. */
 export async function write(
   { input, caller: { apiKey }, user, db, now, signal, afterCommit, services: { snapshots } }: EditorCall,
   { stored, change: { update, snapshot }, contents }: PreparedChange,
@@ -92,7 +93,7 @@ export async function write(
   await editors.touch(db, apiKey, input, contents, lastWriter, now)
   if (update === null) return
   signalEditorChanged(signal, input)
-  // Another update was appended since, and the snapshot does not contain it.
+  // If another update was appended since the change was prepared, the snapshot does not contain it and is not stored.
   if (seq !== stored.seq + 1 || snapshot === null) return
   const { snapshotSeq, createdAt } = stored
   const newSnapshot = { snapshotSeq, seq, snapshot, createdAt }
@@ -100,6 +101,7 @@ export async function write(
   else await editorLog.compactInTransaction(db, apiKey, input, newSnapshot)
 }
 
+/** Appends an update to the log of an editor. Returns its number, or undefined if the editor does not exist. */
 export async function append(
   db: Call['db'],
   apiKey: string,
@@ -115,7 +117,7 @@ export async function append(
 export const signalEditorChanged = (signal: Call['signal'], input: EditorRef) =>
   signal({ kind: 'editor', ...editorRefOf(input) })
 
-/** The ids of an input's editor, without its other fields. */
+/** The ids of the editor that an input names, without the other fields of the input. */
 export const editorRefOf = ({ organizationId, documentId, editorId }: EditorRef): EditorRef => ({
   organizationId,
   documentId,
@@ -125,7 +127,7 @@ export const editorRefOf = ({ organizationId, documentId, editorId }: EditorRef)
 export const bytesOf = (updates: readonly { bytes: Uint8Array }[]) =>
   updates.reduce((sum, { bytes }) => sum + bytes.length, 0)
 
-/** Runs work on stored documents and turns its failures into errors of the interface. */
+/** Runs work on stored CRDT data, and turns its failures into errors of the interface. */
 export async function onStored<T>(where: Where, log: Call['log'], work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -139,7 +141,7 @@ interface Where {
   versionId?: string
 }
 
-/** The interface error for a failure of work on stored documents. Logs unreadable data. */
+/** Turns a failure of work on stored CRDT data into an error of the interface. Logs data that cannot be read. */
 export function failureOf(error: unknown, { editorId, versionId }: Where, log: Call['log']): ApiError {
   if (error instanceof UnfitContent) return new ApiError('INVALID_ARGUMENT', error.message)
   if (error instanceof Busy) {

@@ -21,7 +21,10 @@ interface StoredConfig {
   triggers?: Triggers
 }
 
-/** The first settings of the service; throws if they are invalid. Turning it on enables the default triggers (spec 4.2). */
+/**
+ * The webhook settings of a new API key. Throws if they are invalid. Turning the service on enables the default triggers
+ * (spec 4.2).
+ */
 export function firstWebhookSettings(enabled: boolean, sent: Created['webhookServiceConfig'] = {}) {
   const { rawNotificationUrl, processedNotificationUrl, encodeData, encryptData, publicKey } = sent
   const urls = [rawNotificationUrl, processedNotificationUrl]

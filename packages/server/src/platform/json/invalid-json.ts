@@ -1,18 +1,18 @@
 export interface JsonLimits {
-  /** Arrays and objects inside each other. */
+  /** How many arrays and objects may be inside each other. */
   depth: number
   keys?: number
-  /** Strings that are not keys, arrays and objects. Numbers and words are free. */
+  /** Strings that are not keys, arrays and objects. Numbers, booleans and null are not counted. */
   values?: number
 }
 
-/** The bytes are not JSON that may be read. */
+/** Thrown if bytes are not JSON, exceed a limit or contain a forbidden key. */
 export class InvalidJson extends Error {
   override name = 'InvalidJson'
   readonly code: 'malformed' | 'too_large' | 'forbidden'
-  /** The byte at which it was noticed. */
+  /** The index of the byte at which the fault was found. */
   readonly at: number
-  /** The limit that is exceeded, for `too_large`. */
+  /** If the code is `too_large`: the limit that is exceeded. */
   readonly limit: keyof JsonLimits | undefined
 
   constructor(code: InvalidJson['code'], message: string, at: number, limit?: keyof JsonLimits) {

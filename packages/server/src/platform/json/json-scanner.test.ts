@@ -37,7 +37,7 @@ function measure(value: unknown): { depth: number; keys: number; values: number 
 }
 
 describe('[R10.1] the JSON scanner', () => {
-  test('[R10.1] accepts numbers in lists exactly when JSON.parse does', () => {
+  test('[R10.1] the JSON scanner accepts numbers in lists exactly when JSON.parse does', () => {
     const characters = fc.array(fc.constantFrom(...'0019-+.eE, ]['.split('')), { maxLength: 12 })
     const numbers = fc.array(fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer()))
     const lists = fc.oneof(
@@ -56,7 +56,7 @@ describe('[R10.1] the JSON scanner', () => {
     )
   })
 
-  test('[R10.1] accepts any text exactly when JSON.parse does, in steps of any size', () => {
+  test('[R10.1] the JSON scanner accepts any text exactly when JSON.parse does, in steps of any size', () => {
     const pieces = [
       '{',
       '}',
@@ -97,7 +97,7 @@ describe('[R10.1] the JSON scanner', () => {
     )
   })
 
-  test('[R10.1] matches brackets at any depth', () => {
+  test('[R10.1] the JSON scanner accepts nested brackets only if each is closed by its own kind, at any depth', () => {
     const random = createRandom()
     for (const depth of [31, 32, 33, 64, 65, 100]) {
       const kinds = Array.from({ length: depth }, () => random(2))
@@ -117,7 +117,7 @@ describe('[R10.1] the JSON scanner', () => {
     '{"__proto__":1}',
     '{"a":[{"\\u005f_proto__" : 1}]}',
     '{"\\u005f\\u005fproto\\u005f\\u005f":1}',
-  ])('[R10.1] refuses a key that reaches the prototype: %s', (json) => {
+  ])('[R10.1] the JSON scanner refuses a key that reaches the prototype: %s', (json) => {
     const bytes = Buffer.from(json)
     expect(() => checkJson(bytes, 0, bytes.length, unlimited)).toThrow('__proto__ is not allowed as a key.')
   })
@@ -128,7 +128,7 @@ describe('[R10.1] the JSON scanner', () => {
     '["__proto__"]',
     '{"a":"__proto__"}',
     '{"\\\\_proto__":1}',
-  ])('[R10.1] accepts similar keys and strings: %s', (json) => {
+  ])('[R10.1] the JSON scanner accepts keys and strings that only resemble __proto__: %s', (json) => {
     const bytes = Buffer.from(json)
     expect(() => checkJson(bytes, 0, bytes.length, unlimited)).not.toThrow()
   })
@@ -137,7 +137,7 @@ describe('[R10.1] the JSON scanner', () => {
     ['depth', { depth: 2 }, '[[1]]', '[[[1]]]'],
     ['keys', { depth: 9, keys: 2 }, '{"a":{"b":1}}', '{"a":{"b":1},"c":1}'],
     ['values', { depth: 9, values: 3 }, '[["a"],1,2]', '[["a"],"b"]'],
-  ])('[R10.1] enforces the limit of %s', (limit, limits, within, beyond) => {
+  ])('[R10.1] the JSON scanner enforces the limit for %s', (limit, limits, within, beyond) => {
     expect(new JsonScanner(Buffer.from(within), limits).scan()).toBe(true)
     const scanner = new JsonScanner(Buffer.from(beyond), limits)
     expect(() => scanner.scan()).toThrow(expect.objectContaining({ code: 'too_large', limit }))
@@ -145,7 +145,7 @@ describe('[R10.1] the JSON scanner', () => {
 })
 
 describe('[0.7] the JSON scanner of HTTP bodies', () => {
-  test('[0.7.2] counts depth, keys and values of any JSON, in steps of any size', () => {
+  test('[0.7.2] the JSON scanner counts depth, keys and values of any JSON, in steps of any size', () => {
     const random = createRandom(testSeed + 1)
     const strings = [
       '',
@@ -188,11 +188,11 @@ describe('[0.7] the JSON scanner of HTTP bodies', () => {
     ['{"data":"data"}', []],
     ['{"data":[{"data":"no"}]}', []],
     ['{"other":{"data":"no"},"data":{"other":{"data":"no"}}}', []],
-  ])('[0.7.3] finds the field only where it belongs, in %s', (text, expected) => {
+  ])('[0.7.3] the JSON scanner finds the field data only directly inside data: %s', (text, expected) => {
     for (const step of [1, 2, 7, 1_000]) expect(scan(text, { step, field: 'data' }).found).toEqual(expected)
   })
 
-  test('[0.7.3] counts the levels of the field, but not its keys and values', () => {
+  test('[0.7.3] the JSON scanner counts the levels inside the field data, but not the keys and values', () => {
     expect(scan('{"data":{"data":{"a":["b",{"c":"d"}]},"e":"f"}}', { field: 'data' })).toMatchObject({
       depth: 5,
       keys: 3,
@@ -201,7 +201,7 @@ describe('[0.7] the JSON scanner of HTTP bodies', () => {
   })
 
   test.each(['', '"', '"\\', '{"data":{"data":"', '{"data":{"data":[', '}}}', '{"data":{"data":"x"', ']["'])(
-    '[0.7.2] refuses text that ends too early or is not JSON: %s',
+    '[0.7.2] the JSON scanner refuses text that ends too early or is not JSON: %s',
     (text) => {
       for (const step of [1, 1_000]) expect(() => scan(text, { step, field: 'data' })).toThrow(InvalidJson)
     },

@@ -16,21 +16,21 @@ export interface JsonOptions {
   /** The name of the value in messages. Default: `A value`. */
   subject?: string
   /**
-   * Does not look inside strings, which is faster. A parser must read the text afterwards: it finds bad characters, and it
-   * removes the `__proto__` keys, which are allowed then.
+   * Whether the scanner does not look inside strings, which is faster. Then a parser must read the text afterwards: it finds
+   * bad characters and removes `__proto__` keys, which the scanner accepts in this case.
    */
   skipsStrings?: boolean
-  /** Finds the values of this field inside the object that is the field of the same name at the top. */
+  /** The scanner finds the values at `field.field`: inside the object `field` at the top, those of the same field. */
   field?: string
 }
 
-/** Where a value begins and ends. */
+/** The indexes of the first byte of a value and of the first byte behind it. */
 export interface Span {
   from: number
   to: number
 }
 
-/** Accepts what `JSON.parse` accepts, from bytes known to be UTF-8, without making the value. Throws `InvalidJson`. */
+/** Throws `InvalidJson` unless the bytes are what `JSON.parse` accepts. The bytes must be UTF-8. Does not build the value. */
 export function checkJson(bytes: Uint8Array, from: number, to: number, limits: JsonLimits): void {
   new JsonScanner(bytes, limits, undefined, from, to).scan()
 }
@@ -50,7 +50,7 @@ const escapeLength = 6
 const simpleEscapes = '"\\/bfnrt'
 const words = ['true', 'false', 'null']
 
-/** What may come next. */
+// The values of `expected`: what may come next.
 const expectsValue = 0
 /** After `[`. */
 const expectsValueOrClose = 1
@@ -66,11 +66,11 @@ const expectsCommaOrClose = 5
  * the value of one field. A loop, not a recursion, that can pause: 10 MiB of objects take 60 ms. Throws `InvalidJson`.
  */
 export class JsonScanner {
-  /** Keys, without those inside the field that is searched. */
+  /** How many keys were read, without those inside the searched field. */
   keys = 0
-  /** Strings that are not keys, arrays and objects, without those inside the field that is searched. */
+  /** How many strings that are not keys, arrays and objects were read, without those inside the searched field. */
   values = 0
-  /** How deep the text nests. */
+  /** How deep arrays and objects are nested. */
   depth = 0
 
   private readonly bytes: Uint8Array
@@ -80,14 +80,15 @@ export class JsonScanner {
   private readonly maxValues: number
   private readonly subject: string
   private readonly skipsStrings: boolean
-  /** The key of the field that is searched, in quotes. */
+  /** The key of the searched field, in quotes. */
   private readonly field: Buffer | undefined
   private at: number
   private expected = expectsValue
+  /** How many brackets are open. */
   private open = 0
-  /** One bit for each of the innermost open brackets, the innermost last: 1 for a brace. */
+  /** One bit for each of the innermost open brackets: 1 for a brace. The lowest bit is the innermost bracket. */
   private kinds = 0
-  /** The bits of the brackets around those, 32 in each number. */
+  /** The bits of the brackets around those in `kinds`, 32 in each number. */
   private outerKinds: number[] | undefined
   private isInString = false
   private isKey = false
@@ -98,13 +99,13 @@ export class JsonScanner {
   private topKeyTo = 0
   private hasNul = false
   private unpairedSurrogates = 0
-  /** Where the escape of a high surrogate ended. */
+  /** Where the escape of the last high surrogate ended. */
   private highSurrogateEnd = -1
-  /** Whether the value at the top that is being read belongs to the field. */
+  /** Whether the scanner is inside the field at the top. */
   private isInField = false
-  /** Whether the next value is the one that is searched. */
+  /** Whether the next value is a searched one. */
   private isSpanNext = false
-  /** Where the value begins that is searched and being read; −1 outside. */
+  /** Where the searched value begins that is being read. −1: none is being read. */
   private spanFrom = -1
   private spans: Span[] | undefined
 
@@ -126,7 +127,7 @@ export class JsonScanner {
     this.field = options?.field === undefined ? undefined : Buffer.from(`"${options.field}"`)
   }
 
-  /** Reads about that many bytes further; true when all are read. */
+  /** Reads about `maxBytes` further. Returns true when all bytes are read. */
   scan(maxBytes = Infinity): boolean {
     const until = Math.min(this.end, this.at + maxBytes)
     while (this.at < until) {
@@ -139,22 +140,22 @@ export class JsonScanner {
     return true
   }
 
-  /** Values of the field, each a string, an array or an object. A repeated field has several. */
+  /** The searched values that were found: strings, arrays and objects. A repeated field has several. */
   get found(): readonly Span[] {
     return this.spans ?? []
   }
 
-  /** Whether a string or a key has a NUL character or an unpaired surrogate: UTF-8 JSON has them as escapes only. */
+  /** Whether a string or a key has a NUL character or an unpaired surrogate. JSON in UTF-8 has these as escapes only. */
   get hasUnstorableText(): boolean {
     return this.hasNul || this.unpairedSurrogates > 0
   }
 
-  /** The last key at the top, as it is written. */
+  /** The last key at the top, as it is written in the text. */
   get topKey(): string {
     return Buffer.from(this.bytes.subarray(this.topKeyFrom, this.topKeyTo)).toString()
   }
 
-  /** Its state is in variables while it runs: with fields, brackets take three times as long. */
+  /** Reads all but the inside of strings. Its state is in local variables: with fields, brackets take three times as long. */
   private scanStructure(until: number): void {
     const { bytes } = this
     let { at, expected, open, kinds } = this
@@ -235,7 +236,7 @@ export class JsonScanner {
     this.kinds = kinds
   }
 
-  /** Makes room for 32 more brackets. */
+  /** Stores the bits of 32 brackets. Returns the empty bits for the brackets inside them. */
   private spillKinds(kinds: number): number {
     const outer = (this.outerKinds ??= [])
     outer.push(kinds)

@@ -2,12 +2,12 @@ import { parse } from 'secure-json-parse'
 
 export const notJson = 'Request body is not valid JSON.'
 
-/** The text is not JSON, or it has strings that cannot be stored. */
+/** Thrown if a text is not JSON, or has strings that the databases cannot store. */
 export class UnfitJson extends Error {
   override name = 'UnfitJson'
 }
 
-/** Parses JSON of a caller. Drops keys that would reach a prototype; the last one of a repeated key wins. */
+/** Parses JSON that a caller sent. Drops keys that would reach a prototype. If a key is repeated, its last value applies. */
 export function parseSafely(text: string): unknown {
   let value: unknown
   try {
@@ -15,12 +15,12 @@ export function parseSafely(text: string): unknown {
   } catch {
     throw new UnfitJson(notJson)
   }
-  // PostgreSQL cannot store NUL, and UTF-8 has no unpaired surrogates. Both databases refuse both.
+  // PostgreSQL cannot store NUL, and UTF-8 has no unpaired surrogates. Both are refused for SQLite too.
   if (/\\u(?:0000|[dD][89a-fA-F])/.test(text)) refuseUnstorable(value)
   return value
 }
 
-/** Why a text cannot be stored, or undefined. The rules are the same for both databases. */
+/** Returns why a text cannot be stored, or undefined if it can. The rules are the same for both databases. */
 export function textFault(text: string): string | undefined {
   if (text.includes('\0')) return 'must not contain the NUL character.'
   return /\p{Surrogate}/u.test(text) ? 'must not contain unpaired surrogates.' : undefined

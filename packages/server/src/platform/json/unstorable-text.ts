@@ -1,9 +1,12 @@
 import { textFault } from './safe-json.ts'
 
-/** Longer paths are cut. */
+/** A path in a message is not extended beyond this length. */
 const maxPathLength = 200
 
-/** Names the first string or key that the databases cannot store, and says why. REST has the same rules. */
+/**
+ * Returns a message about the first string or key that the databases cannot store, or undefined if there is none. REST has
+ * the same rules.
+ */
 export function unstorableText(value: unknown, path: string): string | undefined {
   if (typeof value === 'string') {
     const fault = textFault(value)

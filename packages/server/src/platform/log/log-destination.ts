@@ -2,23 +2,26 @@ import { write, writeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { type Clock, systemClock } from '../clock.ts'
 
-/** In characters, about 8,000 lines: the memory that a reader which does not read may cost. */
+/** The characters of lines that wait to be written: about 8,000 lines. More are lost if nobody reads the log. */
 const maxWaitingLength = 1024 * 1024
-/** In characters. */
+/** About how many characters one write has. */
 const maxWriteLength = 64 * 1024
-/** A file descriptor does not report when its pipe has room again, so the write is retried. */
+/**
+ * A write to a full pipe is retried after this time, because a file descriptor does not report when its pipe has room
+ * again.
+ */
 const retryMs = 20
-/** How long `flushSync` retries. */
+/** For how long `flushSync` retries. */
 export const maxFlushMs = 250
 
 export interface Output {
   fd: number
-  /** Whether a write to a full pipe, socket or terminal fails with EAGAIN instead of blocking. False for files. */
+  /** Whether a write that would block fails with EAGAIN instead. True for pipes, sockets and terminals; false for files. */
   nonBlocking: boolean
 }
 
 interface Listeners {
-  /** Called when writes start to fail, and not again until one has succeeded. */
+  /** Called when a write fails, and not again until a write has succeeded. */
   onFailure(error: NodeJS.ErrnoException): void
   /** Called when a write succeeds after `lines` lines were lost. */
   onLost(lines: number): void
@@ -30,8 +33,9 @@ interface Chunk {
 }
 
 /**
- * Writes log lines to a file descriptor without ever blocking. Lines beyond a bounded buffer, and lines that cannot be
- * written, are lost and counted. Pino's own destination loops forever at exit when a write fails.
+ * Writes log lines to a file descriptor without ever blocking the event loop. Lines that do not fit into the buffer, and lines
+ * that cannot be written, are lost and counted. Pino's own destination is not used, because it loops forever at exit when a
+ * write fails.
  */
 export class LogDestination {
   readonly #output: Output
@@ -41,9 +45,11 @@ export class LogDestination {
   #waitingLength = 0
   /** The rest of a chunk that was written in part. It is written before the waiting lines. */
   #rest: Chunk | undefined
+  /** Resolves when the last asynchronous write has ended. */
   #thread = Promise.resolve()
   #isScheduled = false
   #isFailing = false
+  /** How many lines were lost since the last successful write. */
   #lost = 0
 
   constructor(output: Output, listeners: Listeners, clock: Clock = systemClock) {
@@ -61,11 +67,14 @@ export class LogDestination {
     this.#waitingLength += line.length
     if (this.#isScheduled) return
     this.#isScheduled = true
-    // The lines of one iteration of the event loop are one write.
+    // All lines of one iteration of the event loop are written together.
     setImmediate(() => this.#writeNext())
   }
 
-  /** Resolves when asynchronous writes to a file have ended. `flushSync` does not wait for them and may overtake them. */
+  /**
+   * Resolves when the asynchronous writes to a file have ended. `flushSync` does not wait for them, so its lines could come
+   * before theirs.
+   */
   async threadIsIdle(): Promise<void> {
     for (let last: Promise<void> | undefined; last !== this.#thread; await last) last = this.#thread
   }
@@ -90,7 +99,7 @@ export class LogDestination {
       if (error?.code === 'EAGAIN') this.#clock.setTimeout(() => this.#writeNext(), retryMs)
       else setImmediate(() => this.#writeNext())
     } else {
-      // A disk may be slow, so a thread of Node's pool waits for it.
+      // A disk may be slow, so a thread of Node's pool writes to it.
       this.#thread = new Promise((resolve) => {
         write(this.#output.fd, chunk.bytes, (error, written) => {
           this.#onWritten(chunk, error, written)
@@ -144,9 +153,10 @@ export class LogDestination {
   }
 }
 
-/** Standard output, which never blocks for a slow reader. */
+/** Standard output, set up so that a slow reader does not block the server. */
 export function standardOutput(): Output {
-  // Opening the stream makes pipes and sockets non-blocking. Node leaves terminals blocking: Ctrl-S would freeze the server.
+  // Reading `process.stdout` makes pipes and sockets non-blocking. Terminals stay blocking, and Ctrl-S would freeze the
+  // server.
   const { _handle: handle } = process.stdout as { _handle?: { setBlocking?(isBlocking: boolean): void } }
   if (process.stdout.isTTY) handle?.setBlocking?.(false)
   return { fd: 1, nonBlocking: process.stdout instanceof Socket }

@@ -11,13 +11,16 @@ interface LoggedError {
   cause?: LoggedError
 }
 
-/** Copies only what locates the fault: databases put the values of rows into other fields of their errors. */
+/**
+ * The part of an error that is logged. Databases put the values of rows into other fields of their errors, so these are
+ * left out.
+ */
 function describe(error: Error & { code?: unknown }): LoggedError {
   const { name, message, stack, code, cause } = error
   return { type: name, message, stack, code, ...(cause instanceof Error && { cause: describe(cause) }) }
 }
 
-/** Writes JSON lines. Headers and bodies are never logged, so nothing has to be redacted. */
+/** Creates a log that writes JSON lines. The server logs no headers and no bodies, so nothing has to be redacted. */
 export const createLog = (level: LogLevel, to: DestinationStream): Log =>
   pino(
     {

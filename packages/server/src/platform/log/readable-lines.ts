@@ -17,7 +17,7 @@ interface LoggedError {
 
 const levelColors: Record<string, number> = { fatal: 31, error: 31, warn: 33, info: 32, debug: 36, trace: 36 }
 
-/** Formats the JSON lines of the log for people: time, level, message and fields, with error stacks below. */
+/** Formats the JSON lines of the log for people: time, level, message and fields, with the stack of an error below. */
 export function readableLines(to: DestinationStream, { colors }: { colors: boolean }): DestinationStream {
   const color = (code: number | undefined, text: string) =>
     colors && code !== undefined ? `\u001b[${code}m${text}\u001b[39m` : text
@@ -58,7 +58,7 @@ const indent = (text: string) =>
     .map((line) => `    ${printable(line)}\n`)
     .join('')
 
-/** Error messages may contain what clients sent, and control characters would control the terminal. */
+/** Escapes control characters. An error message may contain what a client sent, which could otherwise control the terminal. */
 const printable = (text: string) =>
   text.replaceAll(/\p{Cc}/gu, (character) => {
     const code = character.charCodeAt(0).toString(16)

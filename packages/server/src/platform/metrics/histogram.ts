@@ -14,7 +14,7 @@ interface Description {
  * the library's own histogram takes 20 times as long to observe.
  */
 export class Histogram {
-  /** Read by the registry. */
+  /** The registry reads it. */
   readonly name: string
   readonly #help: string
   readonly #bounds: readonly number[]
@@ -34,7 +34,7 @@ export class Histogram {
     return series
   }
 
-  /** Called by the registry. */
+  /** The registry calls it. */
   async get() {
     const values = this.#series.flatMap((series) => series.samples())
     return { name: this.name, help: this.#help, type: 'histogram', values }
@@ -47,9 +47,10 @@ interface Sample {
   value: number
 }
 
+/** The values with the same labels. */
 export class Series {
   readonly #bounds: readonly number[]
-  /** The last one counts the values above all bounds. */
+  /** How many values each bucket has. The last bucket has the values above all bounds. */
   readonly #counts: Float64Array
   #sum = 0
   readonly #buckets: Omit<Sample, 'value'>[]

@@ -3,7 +3,7 @@ export interface Sample {
   value: number
 }
 
-/** What is open on this server now, and counts since it started. */
+/** Numbers of this server: what is open now, and what was counted since its start. */
 export interface LiveNumbers {
   connections: readonly Sample[]
   closes: readonly Sample[]
@@ -36,7 +36,7 @@ export const liveMetrics: readonly LiveMetric[] = [
   {
     type: 'counter',
     name: 'plenum_websocket_closes_total',
-    help: 'WebSockets that were closed, by dialect and close code; "other" for codes that clients invent.',
+    help: 'WebSockets that were closed, by dialect and close code. "other" stands for codes that clients invent.',
     labelNames: ['dialect', 'code'],
     read: ({ closes }) => closes,
   },

@@ -11,7 +11,7 @@ export interface Metrics {
   readonly database: DatabaseObserver
   /** Registers a kind of background work. Call it once for each kind. */
   job(name: string): JobObserver
-  /** Registers numbers that are read when the metrics are rendered. */
+  /** Registers sources whose numbers are read when the metrics are rendered. */
   addSources(sources: Sources): void
   render(): Promise<{ contentType: string; text: string }>
 }
@@ -40,17 +40,20 @@ const statementBounds = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.25, 1]
 const diskBounds = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2]
 const jobBounds = [0.005, 0.05, 0.25, 1, 5, 30, 120, 600]
 
-/** Not more often, because PostgreSQL looks at every file of the database. */
+/** The size of the database is not read more often, because PostgreSQL looks at every file for it. */
 const databaseSizeMaxAgeMs = 60_000
 
-/** Gauges of the library whose names end in `_total`, as only counters should. The same numbers by type remain. */
+/**
+ * Gauges of the metrics library that are left out: only counters should have names that end in `_total`. The same numbers
+ * by type remain.
+ */
 const misnamed = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
   'nodejs_active_resources_total',
 ]
 
-/** Prometheus metrics of one server. The default metrics of the library include the lag of the event loop. */
+/** Creates the Prometheus metrics of one server. The default metrics of the library include the lag of the event loop. */
 export function createMetrics(clock: Clock = systemClock): Metrics {
   const registry = new Registry()
   const registers = [registry]
@@ -145,7 +148,10 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
   }
 }
 
-/** Returns the last value at once, and starts to read a new one if it is too old. Undefined if the last read failed. */
+/**
+ * Creates a function that returns the last value at once, and starts to read a new one if it is too old. Undefined: the
+ * last read failed, or none has ended yet.
+ */
 function readInBackground<T>(
   read: () => Promise<T>,
   onFailure: (error: unknown) => void,

@@ -9,8 +9,8 @@ interface Request {
 }
 
 /**
- * Counts requests by HTTP status code, but times them by its first digit only. A histogram has 13 lines for each
- * combination of labels: with all codes of all operations, rendering it would hold the event loop for 50 ms.
+ * Counts requests by HTTP status code, but measures their time only by the first digit of the code. A histogram has 13 lines
+ * for each combination of labels. With all codes of all operations, rendering it would hold the event loop for 50 ms.
  */
 export function createRequestMetrics(registry: Registry) {
   const durations = new Histogram(registry, {

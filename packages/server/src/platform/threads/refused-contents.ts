@@ -1,14 +1,17 @@
 import type { Clock } from '../clock.ts'
 import { ThreadTimeout } from './thread.ts'
 
-/** How many contents are remembered. The oldest is dropped. */
+/** How many contents are remembered. Beyond that, the oldest is dropped. */
 const maxContents = 1_000
 
-/** Content that recently ran into its time limit: the same work would take as long again, so it is refused for a while. */
+/**
+ * Remembers the contents on which work recently ran into its time limit. The same work would take as long again, so it is
+ * refused for a while.
+ */
 export class RefusedContents {
   readonly #refuseMs: number
   readonly #clock: Clock
-  /** When each may be tried again, in the order in which they failed. */
+  /** When work on each content may be tried again, in the order in which the work failed. */
   readonly #until = new Map<string, number>()
 
   constructor(refuseMs: number, clock: Clock) {
@@ -25,7 +28,7 @@ export class RefusedContents {
     }
   }
 
-  /** Why the content is refused now; undefined if it is not. */
+  /** Returns why work on the content is refused now, or undefined if it is not. */
   reasonFor(content: string): ThreadTimeout | undefined {
     const until = this.#until.get(content)
     if (until === undefined) return undefined

@@ -99,7 +99,7 @@ describe('[V5] a thread pool', () => {
     startOthers()
   })
 
-  test('[V5] when threads cannot start, waiting work fails and the next work starts them again', async () => {
+  test('[V5] if threads cannot start, waiting work fails, and the next work tries to start them again', async () => {
     const canStart = (count: number) =>
       count === 1 ? Promise.reject(new Error('no memory')) : Promise.resolve()
     const { run, beginning, end } = start({ canStart })
@@ -157,7 +157,7 @@ describe('[V5] a thread pool', () => {
     await Promise.all(tasks)
   })
 
-  test('[S3] slow work frees its thread for others, and starts over when a slow thread is free', async () => {
+  test('[S3] slow work is stopped when another lane needs its thread, and starts over when a slow thread is free', async () => {
     const { clock, run, beginning, end } = start({
       slowAfterMs: 100,
       quickThreads: 1,
@@ -167,7 +167,7 @@ describe('[V5] a thread pool', () => {
     const slow = run('a1')
     await beginning('a1')
     const overdue = run('a2')
-    // The first one is slow work now, so the quick thread is free.
+    // `a1` is slow work now, so the quick thread is free.
     clock.step(100)
     await beginning('a1', 'a2')
     clock.step(100)
@@ -181,7 +181,7 @@ describe('[V5] a thread pool', () => {
     expect(await Promise.all([overdue, quick])).toEqual(['a2', 'b1'])
   })
 
-  test('[S3.2] content that ran into its time limit is refused for a minute', async () => {
+  test('[S3.2] after work ran into its time limit, work on the same content is refused for a minute', async () => {
     const { clock, run, beginning, end } = start({ quickThreads: 1 })
     const content = 'the same'
     const [first, second] = [run('a1', { content, limitMs: 10 }), run('a2', { content })]
@@ -205,7 +205,7 @@ describe('[V5] a thread pool', () => {
     expect(await last).toBe('a5')
   })
 
-  test('[V5] background work starts when nothing else waits', async () => {
+  test('[V5] background work starts only when one quick thread stays free for other work', async () => {
     const { run, beginning, end } = start({ quickThreads: 2 })
     const first = run('a1')
     await beginning('a1')

@@ -5,28 +5,31 @@ import { LaneQuota } from '../lane-quota.ts'
 import { RefusedContents } from './refused-contents.ts'
 import { type Message, Stopped, Thread, ThreadTimeout } from './thread.ts'
 
-/** No thread had time for the work within `waitMs`. */
+/** Thrown if no thread had time for the work within `waitMs`. */
 export class ThreadsBusy extends Error {
   override name = 'ThreadsBusy'
 }
 
-/** The lane has too much work in progress. */
+/** Thrown if the lane has too much work in progress. */
 export class LaneFull extends Error {
   override name = 'LaneFull'
 }
 
 export interface Work {
-  /** Lanes take turns, and no lane gets all threads. */
+  /** The owner of the work. Lanes take turns, and no lane gets all threads. */
   lane: string
-  /** Identifies the bytes that the work reads. Content that ran into its time limit is refused for a while. */
+  /**
+   * Identifies the bytes that the work reads. After work ran into its time limit, work on the same content is refused for a
+   * while.
+   */
   content: string
   /** Memory that the work holds until it ends. */
   bytes: number
-  /** No request waits for it: it starts only when nothing else waits. */
+  /** Whether no request waits for the work. Then it starts only when no other work waits. */
   isBackground?: boolean
-  /** How long it may wait for a thread. Default: no limit. */
+  /** How long the work may wait for a thread. Default: no limit. */
   waitMs?: number
-  /** Called when a thread is ready, and again if the work has to start over. */
+  /** Builds the message to the thread. Called when a thread is ready, and again if the work has to start over. */
   message: () => Message
 }
 
@@ -40,12 +43,15 @@ export interface PoolOptions {
   /** Limits of what one lane may have in progress. */
   maxJobsPerLane?: number
   maxBytesPerLane?: number
-  /** How long content that ran into its time limit is refused. */
+  /** How long work on a content is refused after work on it ran into its time limit. */
   refuseMs?: number
   clock?: Clock
 }
 
-/** More threads than processors would only take time from the event loop. At least two, so that one lane cannot have all. */
+/**
+ * Not more than processors, because further threads would only take time from the event loop. At least two, so that one
+ * lane cannot have all.
+ */
 const quickThreads = Math.max(2, Math.min(3, availableParallelism()))
 
 const defaults: Required<PoolOptions> = {
@@ -63,7 +69,10 @@ interface Lane {
   name: string
   /** Jobs that wait or run. */
   jobs: number
-  /** When its last job started, in counted starts; 0: never. The lane with the lowest number is next. */
+  /**
+   * The number of the start of its last job. All starts of the pool are numbered; 0: never. The lane with the lowest number
+   * is next.
+   */
   lastTurn: number
 }
 
@@ -80,40 +89,46 @@ interface Job extends Work {
 interface Running {
   job: Job
   thread: Thread
-  /** `overdue`: slow work that still has a quick thread. `stopping`: its thread is being stopped; it starts over as slow work. */
+  /**
+   * `overdue`: slow work that still has a quick thread. `stopping`: its thread is being stopped, and the work starts over
+   * as slow work.
+   */
   state: 'quick' | 'overdue' | 'slow' | 'stopping'
   /** Stops the timer that checks whether the work is slow. */
   stopCheck: StopTimer | undefined
 }
 
-/** Threads that are started before they are needed: two lanes may start work at the same moment. */
+/** How many threads are started before they are needed. Two lanes may start work at the same moment. */
 const spareThreads = 2
 
-/** Work on a thread that waits for a processor is not checked more often. */
+/** The least time between two checks whether work is slow: a thread that waits for a processor uses no time of it. */
 const minCheckMs = 20
 
-/** Idle lanes whose last turn is remembered. */
+/** For how many idle lanes the last turn is remembered. */
 const maxLastTurns = 1_000
 
 /**
- * Worker threads that lanes share. All work starts on a quick thread. Slow work continues there as slow work if its lane may
- * have a slow thread. Otherwise it keeps the quick thread until other work needs it: then it is stopped, and starts over
- * when a slow thread is free. So other lanes wait about `slowAfterMs` at most, however long the work of one lane takes.
- * The lane whose last start is the longest ago is next, also after it was idle: work takes seconds, and a lane that sends
- * one job after the other would otherwise overtake the waiting ones.
+ * Worker threads that lanes share. All work starts on a quick thread. Work that turns out to be slow continues there, and its
+ * thread then counts as a slow one, if its lane may have a slow thread. Otherwise the work is overdue: it keeps the quick
+ * thread until other work needs that. Then the work is stopped, and starts over when a slow thread is free. So other lanes
+ * wait about `slowAfterMs` at most, however long the work of one lane takes.
+ *
+ * Next is the lane whose last start is the longest ago, also if it was idle since. Work takes seconds, and a lane that sends
+ * one job after the other would otherwise overtake the waiting lanes.
  */
 export class ThreadPool {
   readonly #options: Required<PoolOptions>
   readonly #start: () => Worker | Promise<Worker>
   readonly #lanes = new Map<string, Lane>()
   readonly #quota: LaneQuota
-  /** Last turns of lanes without jobs. */
+  /** The last turns of lanes without jobs. */
   readonly #lastTurns = new Map<string, number>()
   readonly #queues: Record<Queue, Set<Job>> = { quick: new Set(), slow: new Set(), background: new Set() }
-  /** In the order in which the work started. */
+  /** The work that runs, in the order in which it started. */
   readonly #running = new Set<Running>()
   readonly #free: Thread[] = []
   readonly #refused: RefusedContents
+  /** How many jobs have started. */
   #starts = 0
   #isClosed = false
 
@@ -151,7 +166,7 @@ export class ThreadPool {
     }, waitMs)
   }
 
-  /** Work in progress and waiting work fails. */
+  /** Closes all threads. Work in progress and waiting work fails. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#failWaiting(closed())
@@ -182,7 +197,7 @@ export class ThreadPool {
 
   #startNext(): void {
     const { quickThreads, maxQuickPerLane } = this.#options
-    this.#begin('slow', (lane) => this.#hasSlowThread(lane))
+    this.#begin('slow', (lane) => this.#mayHaveSlowThread(lane))
     for (const one of this.#running) if (one.state === 'overdue') this.#becomeSlow(one)
     this.#begin(
       'quick',
@@ -201,12 +216,13 @@ export class ThreadPool {
     return count
   }
 
-  /** How many quick threads are busy, with work of the lane if one is given. */
+  /** How many quick threads are busy. With `lane`: with work of this lane. */
   #quickBusy(lane?: Lane): number {
     return this.#count(({ state, job }) => state !== 'slow' && (!lane || job.owner === lane))
   }
 
-  #hasSlowThread(lane: Lane): boolean {
+  /** Whether a slow thread is free and the lane has none yet. */
+  #mayHaveSlowThread(lane: Lane): boolean {
     const isSlow = ({ state }: Running) => state === 'slow'
     if (this.#count((one) => isSlow(one) && one.job.owner === lane) > 0) return false
     return this.#count(isSlow) < this.#options.slowThreads
@@ -216,15 +232,21 @@ export class ThreadPool {
     return this.#count(({ job }) => job.isBackground === true) > 0
   }
 
-  /** A stopped job that only waits for its thread to start has priority. */
+  /**
+   * Turns overdue work into slow work if a slow thread is free for it. A stopped job that waits for a slow thread comes
+   * first.
+   */
   #becomeSlow(one: Running): void {
-    const isFree =
-      this.#hasSlowThread(one.job.owner) && !this.#nextIn('slow', (lane) => this.#hasSlowThread(lane))
-    one.state = isFree ? 'slow' : 'overdue'
+    const mayBecomeSlow =
+      this.#mayHaveSlowThread(one.job.owner) && !this.#nextIn('slow', (lane) => this.#mayHaveSlowThread(lane))
+    one.state = mayBecomeSlow ? 'slow' : 'overdue'
     if (one.state === 'slow') one.thread.lowerPriority()
   }
 
-  /** Stops the overdue work, of the lane if one is given, that started first; unless a thread is being stopped already. */
+  /**
+   * Stops the overdue work that started first, unless other work is being stopped already. With `lane`: among the work of
+   * this lane.
+   */
   #stopOverdue(lane?: Lane): void {
     const ofLane = [...this.#running].filter(({ job }) => !lane || job.owner === lane)
     if (ofLane.some(({ state }) => state === 'stopping')) return
@@ -234,10 +256,10 @@ export class ThreadPool {
     overdue.thread.stop()
   }
 
-  /** Starts waiting jobs, lanes in turn, while `mayBegin` allows a lane and a thread is ready. */
+  /** Starts waiting jobs of the queue, lanes in turn, as long as a thread is ready and `mayBegin` allows a lane. */
   #begin(queue: Queue, mayBegin: (lane: Lane) => boolean): void {
     for (let job = this.#nextIn(queue, mayBegin); job; job = this.#nextIn(queue, mayBegin)) {
-      // The same content may have failed while this job waited.
+      // Work on the same content may have run into its time limit while this job waited.
       const refusal = this.#refused.reasonFor(job.content)
       const thread = refusal ? undefined : this.#takeReady()
       if (!refusal && !thread) return this.#startThreads(this.#queues[queue].size)
@@ -277,7 +299,7 @@ export class ThreadPool {
         this.#running.delete(one)
         if (this.#isClosed) return
         this.#free.push(thread)
-        // Before the next job arrives, which would have to wait for the start.
+        // Starts a new worker now, so that the next job does not have to wait for that.
         if (!thread.isReady) this.#makeReady(thread)
         this.#startNext()
       })
@@ -297,7 +319,7 @@ export class ThreadPool {
     this.#startNext()
   }
 
-  /** A thread that can start at once. Also starts spare threads, so that the next work does not wait for one. */
+  /** Takes a thread that is ready. Also starts spare threads, so that the next work does not wait for one. */
   #takeReady(): Thread | undefined {
     const index = this.#free.findLastIndex(({ isReady }) => isReady)
     if (index < 0) return undefined

@@ -131,7 +131,7 @@ describe('[V5] a thread', () => {
   )
 
   test.skipIf(process.platform !== 'linux')(
-    '[S3.1] a thread has a lower priority than the event loop, and a lower one still when its work is slow',
+    '[S3.1] a thread has a lower priority than the event loop, and lowerPriority lowers it further',
     async () => {
       const osThreads = () => readdirSync('/proc/self/task').map(Number)
       const before = new Set(osThreads())

@@ -2,26 +2,27 @@ import type { Worker, TransferListItem } from 'node:worker_threads'
 import { type Clock, systemClock } from '../clock.ts'
 import { lowerPriority, processorMs } from './worker.ts'
 
+/** A message to a thread, which is a piece of work. */
 export interface Message {
   value: unknown
   transfer: TransferListItem[]
-  /** Work that takes longer is aborted: the thread is terminated. */
+  /** If the work takes longer than this, its thread is terminated. */
   limitMs: number
 }
 
-/** The thread was terminated because a message took longer than its limit. */
+/** Thrown if the thread was terminated because a message took longer than its limit. */
 export class ThreadTimeout extends Error {
   override name = 'TookTooLong'
 }
 
-/** The thread was stopped before it answered. */
+/** Thrown if the thread was stopped before it answered. */
 export class Stopped extends Error {
   override name = 'Stopped'
 }
 
 /**
- * A worker thread that answers one message after the other. It starts with the first message, and again after it has died:
- * then the message in progress fails, and the waiting messages go to the new worker.
+ * Answers one message after the other in a worker thread. The worker starts with the first message. If the worker dies, the
+ * message in progress fails, and the waiting messages go to a new worker.
  */
 export class Thread {
   readonly #start: () => Worker | Promise<Worker>
@@ -30,9 +31,10 @@ export class Thread {
   #last: Promise<unknown> = Promise.resolve()
   /** Fails the message in progress. */
   #fail: ((error: Error) => void) | undefined
+  /** The worker, while it works on a message. */
   #busy: Worker | undefined
   #isReady = false
-  /** How long the worker had worked when it received its message. */
+  /** How long the worker had worked in all when it received the message in progress. */
   #workedBefore = 0
   #hasLowPriority = false
   #isClosed = false
@@ -42,19 +44,19 @@ export class Thread {
     this.#clock = clock
   }
 
-  /** `message` is called when its turn comes. */
+  /** Sends a message and resolves with the answer. `message` is called when the turn of the message comes. */
   ask(message: () => Message): Promise<unknown> {
     const answer = this.#last.then(() => this.#ask(message))
     this.#last = answer.catch(() => {})
     return answer
   }
 
-  /** Whether its worker runs or starts. */
+  /** Whether the worker runs or is starting. */
   get isStarted(): boolean {
     return this.#worker !== undefined
   }
 
-  /** Whether its worker runs, so that a message does not wait for the start. */
+  /** Whether the worker runs, so that a message does not wait for the start. */
   get isReady(): boolean {
     return this.#isReady
   }
@@ -66,7 +68,10 @@ export class Thread {
     await this.#worker
   }
 
-  /** How long it has worked on its message: processor time where the kernel reports it, so that a busy machine adds nothing. */
+  /**
+   * How long the worker has worked on the message in progress. Measured in processor time if the kernel reports that, so
+   * that a busy machine adds nothing.
+   */
   workedMs(): number {
     return this.#busy ? this.#workedMsOf(this.#busy) - this.#workedBefore : 0
   }
@@ -76,7 +81,7 @@ export class Thread {
     this.#fail?.(new Stopped('The thread was stopped.'))
   }
 
-  /** Lets other threads go first while the message in progress runs. The next message gets a new worker. */
+  /** Lowers the priority of the worker while the message in progress runs. The next message gets a new worker. */
   lowerPriority(): void {
     if (!this.#busy) return
     lowerPriority(this.#busy)
@@ -133,7 +138,7 @@ export class Thread {
   #newWorker(): Promise<Worker> {
     const starting = Promise.resolve(this.#start()).then((worker) => {
       worker.unref()
-      // The message in progress has its own listener. Without this one, an error of an idle worker would end the process.
+      // A message in progress has its own listener. Without this listener, an error of an idle worker would end the process.
       worker.on('error', () => {})
       worker.once('exit', () => this.#dropWorker(starting))
       this.#isReady = true

@@ -2,10 +2,13 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { parentPort, Worker } from 'node:worker_threads'
 
-/** The result of a task. An error is sent with its name, so that the other side can build one of the same class. */
+/**
+ * The result of a task, as the thread sends it. An error is sent with its name, so that the receiver can build one of the
+ * same class.
+ */
 type Answer = { ok: true; value: unknown } | { ok: false; name: string; message: string; stack?: string }
 
-/** A thread with a larger heap dies. A document of 10 MiB needs at most half of it. */
+/** A thread whose heap becomes larger is ended. A document of 10 MiB needs at most half of this. */
 const resourceLimits = { maxOldGenerationSizeMb: 1024 }
 
 const startTimeoutMs = 30_000
@@ -27,14 +30,14 @@ export function startWorker(name: string, beside: string): Promise<Worker> {
     worker.once('message', ({ osThread }: Ready) => {
       clearTimeout(timer)
       if (osThread !== undefined) osThreads.set(worker, osThread)
-      // All clients wait for the event loop, so it goes before its threads.
+      // All clients wait for the event loop, so its thread has a higher priority than the workers.
       setNiceness(osThread, niceness.usual)
       resolve(worker)
     })
   })
 }
 
-/** From the bundle or from the source. On Node 20, tsx must be registered in the thread itself. */
+/** Runs the worker from the bundle or from the source. On Node 20, tsx must be registered in the thread itself. */
 function newWorker(name: string, beside: string): Worker {
   if (!beside.endsWith('.ts')) {
     return new Worker(new URL(`./${name}.js`, beside), { execArgv: [], resourceLimits })
@@ -46,16 +49,16 @@ function newWorker(name: string, beside: string): Worker {
 
 /** The first message of a thread. */
 interface Ready {
-  /** Its thread id in the kernel, which gives threads a priority and a clock of their own. */
+  /** The id of the thread in the kernel, which gives each thread its own priority and clock. Undefined: not on Linux. */
   osThread: number | undefined
 }
 
 const osThreads = new WeakMap<Worker, number>()
 
-/** The event loop has 0; 19 gets only idle processor time. */
+/** Nice values of threads. The event loop has 0. A thread with 19 gets only idle processor time. */
 const niceness = { usual: 5, slow: 15 }
 
-/** Lets other threads go before this one, for the rest of its life. */
+/** Lowers the priority of the thread for the rest of its life. */
 export function lowerPriority(worker: Worker): void {
   setNiceness(osThreads.get(worker), niceness.slow)
 }
@@ -64,11 +67,11 @@ function setNiceness(osThread: number | undefined, value: number): void {
   try {
     if (osThread !== undefined) setPriority(osThread, value)
   } catch {
-    // The thread has just ended, or the kernel does not allow it. The work continues with the old priority.
+    // The thread has just ended, or the kernel does not allow the change. The thread keeps its priority.
   }
 }
 
-/** Processor time since the worker started. Undefined where the kernel does not report it. */
+/** The processor time that the worker has used since its start. Undefined: the kernel does not report it. */
 export function processorMs(worker: Worker): number | undefined {
   const osThread = osThreads.get(worker)
   if (osThread === undefined) return undefined
@@ -82,7 +85,7 @@ export function processorMs(worker: Worker): number | undefined {
 const osThreadOf = (): number | undefined =>
   process.platform === 'linux' ? Number(readlinkSync('/proc/thread-self').split('/').at(-1)) : undefined
 
-/** Called in the thread: reports that it is ready, and answers each task with its result. */
+/** Call it in the thread. Reports that the thread is ready, and answers each task with its result. */
 export function answerTasks<Task>(run: (task: Task) => unknown): void {
   const ready: Ready = { osThread: osThreadOf() }
   parentPort?.postMessage(ready)
@@ -101,7 +104,10 @@ function answerOf(work: () => unknown): Answer {
   }
 }
 
-/** Buffers that can be transferred instead of copied: the value itself, or its direct members. */
+/**
+ * The buffers of a value that can be transferred instead of copied: that of the value itself, or those of its direct
+ * members.
+ */
 function buffersIn(value: unknown): ArrayBuffer[] {
   const members = ArrayBuffer.isView(value) ? [value] : Object.values(value ?? {})
   return [...new Set(members.filter(ArrayBuffer.isView).map(({ buffer }) => buffer as ArrayBuffer))]
@@ -109,7 +115,10 @@ function buffersIn(value: unknown): ArrayBuffer[] {
 
 type ErrorClass = new (message: string) => Error
 
-/** Called outside the thread: returns the value of an answer, or throws its error, of its class if that is in `known`. */
+/**
+ * Call it outside the thread. Returns the value of an answer, or throws its error. The error has its class if `known`
+ * contains that.
+ */
 export function resultOf(answer: unknown, known: Readonly<Record<string, ErrorClass>>): unknown {
   const result = answer as Answer
   if (result.ok) return result.value

@@ -1,4 +1,4 @@
-/** Limits how many bytes several holders keep together. */
+/** Limits how many bytes all holders together keep in memory. */
 export class ByteBudget {
   readonly #maxBytes: number
   readonly #kept = new Map<object, number>()
@@ -8,7 +8,7 @@ export class ByteBudget {
     this.#maxBytes = maxBytes
   }
 
-  /** Sets how many bytes `holder` keeps. False, and nothing changes, if that would exceed the budget. */
+  /** Sets how many bytes `holder` keeps. Returns false, and changes nothing, if that would exceed the budget. */
   reserve(holder: object, bytes: number): boolean {
     const total = this.#bytes - (this.#kept.get(holder) ?? 0) + bytes
     if (total > this.#maxBytes && bytes > 0) return false

@@ -1,9 +1,10 @@
-/** Whose time a piece of work takes. */
+/** Whose time a piece of work takes. The queue knows a tenant and its users by these ids only. */
 export interface WorkOwner {
   readonly apiKey: string
   readonly userId: string
 }
 
+/** The time that a tenant or a user has used since it began to wait. */
 interface Share {
   spentMs: number
 }
@@ -17,20 +18,21 @@ interface UserShare<T> extends Share {
 interface TenantShare<T> extends Share {
   apiKey: string
   users: Map<string, UserShare<T>>
-  /** What the last served user had spent. New users start with it. */
+  /** What the last served user had spent before its turn. Users who begin to wait start with it. */
   newUserMs: number
 }
 
 /**
- * A queue that divides time between tenants, then between the users of a tenant, then takes a user's items in order. The
- * share that has spent the least time is next, so a client with little work does not wait behind the backlog of others.
+ * A queue that divides time between tenants, then between the users of a tenant. The items of a user keep their order. Next is
+ * always the tenant, and within it the user, who has spent the least time. So a client with little work does not wait behind
+ * the backlog of others.
  */
 export class FairQueue<T> {
   /** Tenants with waiting items. */
   readonly #tenants = new Map<string, TenantShare<T>>()
   /** The share in which each item waits. */
   readonly #shares = new Map<T, UserShare<T>>()
-  /** What the last served tenant had spent. New tenants start with it. */
+  /** What the last served tenant had spent before its turn. Tenants that begin to wait start with it. */
   #newTenantMs = 0
   readonly #elapsed: () => number
 
@@ -70,7 +72,7 @@ export class FairQueue<T> {
     this.#dropIfEmpty(user)
   }
 
-  /** Removes the next item and runs `work` with it, which may add the item again. Charges the time to the item's owner. */
+  /** Removes the next item and runs `work` with it. Charges the time to the item's owner. `work` may add the item again. */
   takeNext(work: (item: T) => void): void {
     const tenant = leastSpent(this.#tenants) as TenantShare<T>
     const user = leastSpent(tenant.users) as UserShare<T>
@@ -96,7 +98,7 @@ export class FairQueue<T> {
 
   #dropIfEmpty(user: UserShare<T>): void {
     const { userId, tenant, waiting } = user
-    // The work on an item may have dropped this share and started a new one.
+    // `work` may have removed the user's last item and added another, which has a new share.
     if (waiting.size > 0 || tenant.users.get(userId) !== user) return
     tenant.users.delete(userId)
     if (tenant.users.size === 0) this.#tenants.delete(tenant.apiKey)

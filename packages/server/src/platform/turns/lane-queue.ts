@@ -1,6 +1,6 @@
 /** A queue that takes from its lanes in turn, so that one crowded lane does not delay the others. */
 export class LaneQueue<T> {
-  /** The lane whose turn is next comes first. */
+  /** The waiting items of each lane. The lane whose turn is next comes first. */
   readonly #lanes = new Map<string, T[]>()
 
   get isEmpty(): boolean {

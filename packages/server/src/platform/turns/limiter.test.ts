@@ -27,7 +27,7 @@ function scene(run: (lane: string, work: () => Promise<void>) => Promise<void>) 
 }
 
 describe('a limiter', () => {
-  test('[R16.5] runs two at a time, lanes in turn, and continues after failures', async () => {
+  test('[R16.5] a limiter runs two pieces of work at a time, takes lanes in turn, and continues after failures', async () => {
     const limiter = new Limiter(2)
     const { start, end, started } = scene((lane, work) => limiter.run(lane, work))
     for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) void start(name, { fails: name === 'a2' })
@@ -39,7 +39,7 @@ describe('a limiter', () => {
     expect(started.slice(-2)).toEqual(['c1', 'c2'])
   })
 
-  test('[R16.5] the sub-lanes of a lane take turns', async () => {
+  test('[R16.5] in a limiter, the sub-lanes of a lane take turns', async () => {
     const limiter = new Limiter(1)
     const started: string[] = []
     const run = (lane: string, subLane: string, name: string) =>
@@ -54,7 +54,7 @@ describe('a limiter', () => {
     expect(started).toEqual(['ax1', 'ax2', 'bx1', 'ay1', 'ax3'])
   })
 
-  test('[S2] waiting work starts in later iterations of the event loop, one in each', async () => {
+  test('[S2] in a limiter, waiting work starts in later iterations of the event loop, at most one in each', async () => {
     const limiter = new Limiter(1)
     let done = 0
     const all = Promise.all(Array.from({ length: 5 }, () => limiter.run('a', async () => void done++)))
@@ -66,7 +66,7 @@ describe('a limiter', () => {
     expect(done).toBe(5)
   })
 
-  test('[S2] with startsAtOnce, short work runs in one iteration and long work lets others in between', async () => {
+  test('[S2] with startsAtOnce, a limiter runs short work in one iteration and long work in several', async () => {
     const limiter = new Limiter(1, { startsAtOnce: true })
     let iteration = 0
     let isOver = false
@@ -85,13 +85,13 @@ describe('a limiter', () => {
     await freeIteration()
     expect(await iterationsOf(0)).toBe(1)
     await freeIteration()
-    // The first one ends before the limiter looks at the time.
+    // The first work ends before the limiter looks at the time.
     expect(await iterationsOf(9)).toBeGreaterThanOrEqual(3)
     isOver = true
     await counting
   })
 
-  test('[R16.5] a place that was entered is free once it is released, and only once', async () => {
+  test('[R16.5] a place of a limiter is free after its release, and a second release frees no other place', async () => {
     const limiter = new Limiter(1)
     const release = await limiter.enter('a')
     let entered = 0
@@ -112,8 +112,8 @@ describe('a limiter', () => {
   })
 })
 
-describe('limiters of lanes', () => {
-  test('[S1] run one of each lane at a time, in order, and continue after failures', async () => {
+describe('lane limiters', () => {
+  test('[S1] lane limiters run one piece of work of each lane at a time, in order, and continue after failures', async () => {
     const limiters = new LaneLimiters(1)
     const { start, end, started } = scene((lane, work) => limiters.run(lane, work))
     for (const name of ['a1', 'a2', 'b1', 'a3', 'b2']) void start(name, { fails: name === 'a1' })
@@ -129,7 +129,7 @@ describe('limiters of lanes', () => {
     expect(started.at(-1)).toBe('a4')
   })
 
-  test('[S1] lanes that were entered do not wait for each other', async () => {
+  test('[S1] in lane limiters, entering one lane does not wait for another', async () => {
     const limiters = new LaneLimiters(1)
     const release = await limiters.enter('a')
     const second = limiters.enter('a')

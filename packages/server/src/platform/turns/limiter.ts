@@ -3,20 +3,23 @@ import { isLoopLate } from './loop-time.ts'
 
 export interface LimiterOptions {
   /**
-   * Work that waited starts as soon as a place is free, unless this iteration of the event loop is late. Default: it
-   * starts in a later iteration. SQLite answers at once, so otherwise all waiting queries would run in one iteration.
+   * Whether waiting work starts as soon as a place is free, unless this iteration of the event loop is late. Default: false,
+   * it starts in the next iteration. SQLite answers at once, so with true all waiting queries could run in one iteration.
    */
   startsAtOnce?: boolean
 }
 
 /**
- * Limits how much work runs at a time. The rest waits without a timeout. Waiting lanes take turns, and so do the
+ * Limits how much work runs at the same time. Further work waits, without a timeout. Waiting lanes take turns, and so do the
  * sub-lanes of a lane, so one busy lane cannot starve the others. Work that finds a free place starts synchronously.
  */
 export class Limiter {
   readonly #startsAtOnce: boolean
+  /** The name of a lane, once for each work that waits in it. */
   readonly #lanes = new LaneQueue<string>()
+  /** The waiting work of each lane. */
   readonly #waiting = new Map<string, LaneQueue<() => void>>()
+  /** How many places are free. */
   #free: number
 
   constructor(maxConcurrent: number, { startsAtOnce = false }: LimiterOptions = {}) {
@@ -34,7 +37,7 @@ export class Limiter {
     }
   }
 
-  /** Takes a place until the returned function is called. Calls after the first have no effect. */
+  /** Waits for a place, and keeps it until the returned function is called. Calling that again has no effect. */
   async enter(lane: string): Promise<() => void> {
     if (this.#free > 0) this.#free--
     else await this.#wait(lane, '')
@@ -54,7 +57,7 @@ export class Limiter {
     })
   }
 
-  /** Passes the place on, so that work which arrives meanwhile cannot take it. */
+  /** Passes the place on to waiting work. It is not free in between, so work that arrives meanwhile cannot take it. */
   #release(): void {
     const start = this.#takeNext()
     if (!start) this.#free++
@@ -72,10 +75,11 @@ export class Limiter {
   }
 }
 
-/** Limits how much work of each lane runs at a time. Lanes do not wait for each other. */
+/** Limits how much work of each lane runs at the same time. Lanes do not wait for each other. */
 export class LaneLimiters {
   readonly #maxPerLane: number
-  readonly #lanes = new Map<string, { limiter: Limiter; users: number }>()
+  /** The lanes with work that runs or waits. `works` counts it. */
+  readonly #lanes = new Map<string, { limiter: Limiter; works: number }>()
 
   constructor(maxPerLane: number) {
     this.#maxPerLane = maxPerLane
@@ -90,7 +94,7 @@ export class LaneLimiters {
     }
   }
 
-  /** Takes a place of the lane until the returned function is called. Calls after the first have no effect. */
+  /** Waits for a place of the lane, and keeps it until the returned function is called. Calling that again has no effect. */
   async enter(lane: string): Promise<() => void> {
     const release = await this.#use(lane).enter('')
     let isHeld = true
@@ -105,15 +109,15 @@ export class LaneLimiters {
   #use(lane: string): Limiter {
     const used = this.#lanes.get(lane) ?? {
       limiter: new Limiter(this.#maxPerLane, { startsAtOnce: true }),
-      users: 0,
+      works: 0,
     }
     this.#lanes.set(lane, used)
-    used.users++
+    used.works++
     return used.limiter
   }
 
   #leave(lane: string): void {
     const used = this.#lanes.get(lane)
-    if (used && --used.users === 0) this.#lanes.delete(lane)
+    if (used && --used.works === 0) this.#lanes.delete(lane)
   }
 }

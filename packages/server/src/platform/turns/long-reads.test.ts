@@ -29,7 +29,7 @@ describe('long reads', () => {
     expect(new Set(iterations).size).toBe(50)
   })
 
-  test('[S1] [9.2.3] a key has two large answers open at a time, and other keys do not wait for it', async () => {
+  test('[S1] [9.2.3] an API key has at most two large answers open, and other API keys do not wait for it', async () => {
     const reads = new LongReads({ maxLargePerKey: 2 })
     const started: string[] = []
     const begin = async (key: string, name: string) => {
@@ -41,7 +41,7 @@ describe('long reads', () => {
     const [a1, a2, a3, a4, b1] = ['a1', 'a2', 'a3', 'a4', 'b1'].map((name) => begin(name.charAt(0), name))
     const first = await a1!
     await Promise.all([a2, b1])
-    // The keys take turns.
+    // The API keys take turns.
     expect(started).toEqual(['a1', 'b1', 'a2'])
     first.close()
     const third = await a3!
@@ -54,7 +54,7 @@ describe('long reads', () => {
     await a4
   })
 
-  test('[S2] a slice is over after its time, and not before', async () => {
+  test('[S2] a slice of a long read is over after sliceMs, and not before', async () => {
     expect(new LongReads({ sliceMs: 60_000 }).open('key').isSliceOver).toBe(false)
     expect(new LongReads({ sliceMs: 0 }).open('key').isSliceOver).toBe(true)
   })

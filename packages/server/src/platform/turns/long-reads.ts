@@ -4,37 +4,43 @@ import { StartQueue } from './start-queue.ts'
 
 /** Long enough to make progress, short enough not to delay other work. */
 const defaultSliceMs = 5
-/** Each may hold an answer of 64 MiB in memory until the client has read it. */
+/** Per API key: each large answer may hold 64 MiB in memory until the client has read it. */
 const defaultMaxLargePerKey = 2
 
 export interface LongReadLimits {
   sliceMs?: number
   maxLargePerKey?: number
-  /** Concurrent queries on a database that answers asynchronously: all answers may arrive in one iteration. Default: no limit. */
+  /**
+   * How many queries may run at the same time, for PostgreSQL: the answers to all of them may arrive in one iteration.
+   * Default: no limit.
+   */
   maxQueries?: number
 }
 
-/** A read that may take long, run in slices. */
+/** A read that may take long and runs in slices. */
 export interface LongRead {
-  /** Whether the time of this slice is over. */
+  /** Whether the time of the slice that runs now is used up. */
   readonly isSliceOver: boolean
   /** Waits for the next slice. */
   nextSlice(): Promise<void>
-  /** Waits for the next slice if the time of this one is over. */
+  /** Waits for the next slice if the time of this one is used up. */
   readonly pause: () => Promise<void>
-  /** Runs a query once this slice has time for it and fewer than `maxQueries` run. */
+  /** Runs a query, once the slice has time for it and fewer than `maxQueries` queries run. */
   query<T>(work: () => Promise<T>): Promise<T>
-  /** Waits until fewer than `maxLargePerKey` large answers of the same key are open. Has no effect when called again. */
+  /**
+   * Call it when the answer has become large. Waits until fewer than `maxLargePerKey` large answers of the API key are
+   * open. Calling it again has no effect.
+   */
   becomeLarge(): Promise<void>
-  /** Whether it is one of the large answers of its key, for which others may wait. */
+  /** Whether this is one of the large answers of its API key, so that others may wait for its `close`. */
   readonly isLarge: boolean
-  /** Call it when the answer is sent, or when there is none. */
+  /** Call it when the answer has been sent, or when there will be none. */
   close(): void
 }
 
 /**
- * Lets long reads share the event loop with other work: one slice runs in each iteration, whatever the number of reads.
- * Keys take turns. A read that fits into its first slice does not wait.
+ * Lets long reads share the event loop with other work: one slice runs in each iteration, whatever the number of reads. API
+ * keys take turns. A read that fits into its first slice does not wait.
  */
 export class LongReads {
   readonly #sliceMs: number
@@ -42,9 +48,9 @@ export class LongReads {
   readonly #large: LaneLimiters
   readonly #queries: Limiter | undefined
   readonly #shared: Shared = {
-    nextSlice: (key) => this.#slices.wait(key),
-    query: (key, work) => (this.#queries ? this.#queries.run(key, work) : work()),
-    enterLarge: (key) => this.#large.enter(key),
+    nextSlice: (apiKey) => this.#slices.wait(apiKey),
+    query: (apiKey, work) => (this.#queries ? this.#queries.run(apiKey, work) : work()),
+    enterLarge: (apiKey) => this.#large.enter(apiKey),
   }
 
   constructor(limits: LongReadLimits = {}) {
@@ -53,34 +59,34 @@ export class LongReads {
     if (limits.maxQueries !== undefined) this.#queries = new Limiter(limits.maxQueries)
   }
 
-  /** Runs a query before it is known whether the read takes long. */
-  query<T>(key: string, work: () => Promise<T>): Promise<T> {
-    return this.#shared.query(key, work)
+  /** Runs the first query of a read, when it is not yet known whether the read takes long. */
+  query<T>(apiKey: string, work: () => Promise<T>): Promise<T> {
+    return this.#shared.query(apiKey, work)
   }
 
-  open(key: string): LongRead {
-    return new SlicedRead(this.#sliceMs, key, this.#shared)
+  open(apiKey: string): LongRead {
+    return new SlicedRead(this.#sliceMs, apiKey, this.#shared)
   }
 }
 
-/** What all reads share. */
+/** The queues and limits that all reads share. */
 interface Shared {
-  nextSlice(key: string): Promise<void>
-  query<T>(key: string, work: () => Promise<T>): Promise<T>
-  enterLarge(key: string): Promise<() => void>
+  nextSlice(apiKey: string): Promise<void>
+  query<T>(apiKey: string, work: () => Promise<T>): Promise<T>
+  enterLarge(apiKey: string): Promise<() => void>
 }
 
 class SlicedRead implements LongRead {
   readonly #sliceMs: number
-  readonly #key: string
+  readonly #apiKey: string
   readonly #shared: Shared
   #startedAt = performance.now()
   #state: 'small' | 'large' | 'ended' = 'small'
   #leaveLarge: (() => void) | undefined
 
-  constructor(sliceMs: number, key: string, shared: Shared) {
+  constructor(sliceMs: number, apiKey: string, shared: Shared) {
     this.#sliceMs = sliceMs
-    this.#key = key
+    this.#apiKey = apiKey
     this.#shared = shared
   }
 
@@ -94,7 +100,7 @@ class SlicedRead implements LongRead {
   }
 
   async nextSlice(): Promise<void> {
-    await this.#shared.nextSlice(this.#key)
+    await this.#shared.nextSlice(this.#apiKey)
     this.#startedAt = performance.now()
   }
 
@@ -103,13 +109,13 @@ class SlicedRead implements LongRead {
   }
 
   query<T>(work: () => Promise<T>): Promise<T> {
-    if (!this.isSliceOver) return this.#shared.query(this.#key, work)
-    return this.nextSlice().then(() => this.#shared.query(this.#key, work))
+    if (!this.isSliceOver) return this.#shared.query(this.#apiKey, work)
+    return this.nextSlice().then(() => this.#shared.query(this.#apiKey, work))
   }
 
   async becomeLarge(): Promise<void> {
     if (this.#state !== 'small') return
-    this.#leaveLarge = await this.#shared.enterLarge(this.#key)
+    this.#leaveLarge = await this.#shared.enterLarge(this.#apiKey)
     this.#state = 'large'
     await this.nextSlice()
   }

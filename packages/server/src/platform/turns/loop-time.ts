@@ -2,15 +2,17 @@ import { setImmediate as nextIteration } from 'node:timers/promises'
 
 /** How long one iteration of the event loop may be busy before work that can wait is postponed. */
 export const usualIterationMs = 8
-/** The same while clients connect. Node accepts one connection in each iteration, and hundreds may be waiting. */
+/** The same limit while clients connect: Node accepts one connection in each iteration, and hundreds may be waiting. */
 const acceptingMs = 0.1
-/** How long after a connection more connections are expected. */
+/** For this long after a connection, more connections are expected. */
 const acceptingForMs = 20
 
-/** Until when more connections are expected; 0: none are. */
+/** Until when more connections are expected. 0: none are expected. */
 let acceptingUntil = 0
+/** When the clock of this iteration started. Undefined: nothing has asked for the time yet. */
 let startedAt: number | undefined
-let isRest = false
+/** Whether this iteration follows a long one and therefore counts as late. */
+let isAfterLong = false
 
 /** Call it when a client has connected. */
 export function onConnectionAccepted(): void {
@@ -26,8 +28,8 @@ export function maxIterationMs(): number {
 }
 
 /**
- * Whether this iteration of the event loop has been busy so long that further work should wait for a later one. The first
- * call of an iteration starts the iteration's clock, which then measures everything that runs.
+ * Whether this iteration of the event loop has been busy for so long that further work should wait for a later one. The first
+ * call in an iteration starts the iteration's clock, which then measures everything that runs.
  */
 export function isLoopLate(maxMs?: number): boolean {
   const now = performance.now()
@@ -39,20 +41,20 @@ export function isLoopLate(maxMs?: number): boolean {
   return now - startedAt >= (maxMs ?? maxIterationMs())
 }
 
-/** Whether one piece of work has taken longer than an iteration should, even while clients connect. */
+/** Whether this iteration has taken longer than one usually may, also while clients connect and the limit is lower. */
 export const isLoopHeld = (): boolean => isLoopLate(usualIterationMs)
 
 /**
- * Immediates run right after the iteration has read its sockets. After long work, one more iteration counts as late:
- * otherwise two long pieces of work could follow each other with nothing between them.
+ * Runs as an immediate, so right after the iteration has read its sockets. After a long iteration the next one counts as late
+ * too: otherwise two long pieces of work could follow each other with nothing between them.
  */
 function endIteration(): void {
-  isRest = !isRest && performance.now() - (startedAt ?? 0) >= usualIterationMs
-  if (isRest) setImmediate(endIteration)
+  isAfterLong = !isAfterLong && performance.now() - (startedAt ?? 0) >= usualIterationMs
+  if (isAfterLong) setImmediate(endIteration)
   else startedAt = undefined
 }
 
-/** Call it between pieces of work that may take long together. Waits for the next iteration if this one is late. */
+/** Waits for the next iteration if this one is late. Call it between pieces of work that may take long together. */
 export async function yieldIfLate(): Promise<void> {
   if (isLoopLate()) await nextIteration()
 }
@@ -60,7 +62,7 @@ export async function yieldIfLate(): Promise<void> {
 /** Up to this many items are mapped without a pause. */
 const maxItemsWithoutPause = 4
 
-/** Like `map` of an array, but lets other work run in between when there are many or large items. */
+/** Like `map` of an array, but lets other work run in between if the iteration becomes late. */
 export function mapYielding<T, R>(items: readonly T[], map: (item: T) => R): R[] | Promise<R[]> {
   return items.length <= maxItemsWithoutPause ? items.map((item) => map(item)) : mapMany(items, map)
 }

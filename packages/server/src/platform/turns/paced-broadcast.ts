@@ -1,21 +1,24 @@
 import { type Clock, type StopTimer, systemClock } from '../clock.ts'
 import { BytePace } from './byte-pace.ts'
 
-/** Changes within this time are sent together. */
+/** Changes that happen within this time are sent together. */
 const collectMs = 15
-/** To all recipients together. A hundred cursors that all see each other move ten times a second take 30 MB. */
+/** To all recipients together. A hundred clients that see each other's cursors move ten times a second need 30 MB. */
 const maxBytesPerSecond = 32 * 1024 * 1024
-/** What sending a message costs besides its bytes. */
+/** The cost of sending a message besides its bytes, expressed in bytes. */
 const messageOverheadBytes = 512
 
-/** One message. */
+/** One message of a broadcast, and what it covers. */
 export interface BroadcastPart<Recipient> {
-  /** How many changes it covers. */
+  /** How many changes the message covers. */
   changes: number
   bytes: number
-  /** Returns false if nothing was sent, because the recipient is behind or up to date. Undefined: there is no message. */
+  /**
+   * Sends the message. Returns false if it was not sent, because the recipient is behind or up to date. Undefined: there is
+   * no message.
+   */
   send: ((recipient: Recipient) => boolean) | undefined
-  /** How long until a change that was left out may be sent. */
+  /** How long until a change that this message leaves out may be sent. */
   waitMs: number
 }
 
@@ -23,23 +26,23 @@ export interface BroadcastSource<Recipient> {
   readonly recipients: { keys(): Iterable<Recipient>; has(recipient: Recipient): boolean }
   /** How many changes wait to be sent. */
   countWaiting(): number
-  /** The next message: of bounded size, and built in a few milliseconds. */
+  /** Builds the next message, of bounded size and in a few milliseconds. */
   takePart(): BroadcastPart<Recipient>
-  /** Runs one step after the other, sharing the event loop with other work. */
+  /** Runs the steps one after the other, in turns with other work. */
   run(steps: Iterator<unknown>): void
   clock?: Clock
 }
 
 /**
- * Sends changes to all recipients soon after they happen. One step sends to one recipient, so that no broadcast holds the
- * event loop, and the rate is limited. Changes that arrive meanwhile are sent next, in their latest state.
+ * Sends changes to all recipients soon after they happen, at a limited rate. One step sends to one recipient, so that no
+ * broadcast holds the event loop. Changes that arrive meanwhile are sent next, in their latest state.
  */
 export class PacedBroadcast<Recipient> {
   readonly #source: BroadcastSource<Recipient>
   readonly #clock: Clock
   readonly #pace = new BytePace(maxBytesPerSecond)
   #stopTimer: StopTimer | undefined
-  /** When the timer fires. */
+  /** When the timer fires. Infinity: there is no timer. */
   #startsAt = Infinity
   #isRunning = false
 
@@ -74,7 +77,7 @@ export class PacedBroadcast<Recipient> {
       }
     } finally {
       this.#isRunning = false
-      // Infinity: nothing was waiting when the part was built.
+      // `waitMs` is Infinity if nothing was waiting when the part was built.
       if (this.#source.countWaiting() > 0)
         this.start(waitMs === Infinity ? collectMs : Math.max(waitMs, collectMs))
     }
@@ -83,7 +86,7 @@ export class PacedBroadcast<Recipient> {
   *#send({ send, bytes }: BroadcastPart<Recipient>): Generator<undefined> {
     if (!send) return
     const { recipients } = this.#source
-    // Not to recipients that join meanwhile: they may already have a later state.
+    // Recipients that join during the broadcast are left out: they may already have a later state.
     for (const recipient of Array.from(recipients.keys())) {
       if (!recipients.has(recipient)) continue
       if (send(recipient)) this.#pace.spend(bytes + messageOverheadBytes, this.#clock.elapsed())

@@ -12,7 +12,7 @@ function beBusy(ms: number): void {
 }
 
 describe('a scheduler', () => {
-  test('[S2] runs the steps of a generator in order, over several iterations of the event loop', async () => {
+  test('[S2] a scheduler runs the steps of a generator in order, over several iterations of the event loop', async () => {
     const scheduler = new Scheduler()
     const done: number[] = []
     function* steps() {
@@ -29,7 +29,7 @@ describe('a scheduler', () => {
     expect(done).toEqual(Array.from({ length: 20 }, (_, step) => step))
   })
 
-  test('[R8] an error ends the steps and is reported, and other tasks continue', async () => {
+  test('[R8] an error in a step ends its generator and is reported, and other tasks continue', async () => {
     const scheduler = new Scheduler()
     const error = new Error('broken')
     const errors: unknown[] = []
@@ -47,7 +47,7 @@ describe('a scheduler', () => {
     expect([errors, hasContinued]).toEqual([[error], true])
   })
 
-  test('[S2] work that runs once starts at once while there is time, and rejects with its error', async () => {
+  test('[S2] scheduleOnce runs work at once while there is time, and rejects with the error of the work', async () => {
     const scheduler = new Scheduler()
     let hasRun = false
     const first = scheduler.scheduleOnce(owner, () => void (hasRun = true))

@@ -1,8 +1,18 @@
+// How work shares the event loop, in the files of this folder:
+// - `Scheduler` divides the time of the event loop between tenants and their users, in slices of a few milliseconds.
+// - `StartQueue` decides when work starts that cannot be divided into slices, such as a request.
+// - `Limiter` limits how much work runs at the same time, such as queries.
+// - `WorkQueue` holds the waiting work of one client, which the scheduler runs.
+// - `LongReads` divides long reads into slices, which a start queue starts.
+// A lane is one participant in a round-robin, such as an API key: it gets its turn however much work the other lanes have.
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { FairQueue, type WorkOwner } from './fair-queue.ts'
 import { maxIterationMs } from './loop-time.ts'
 
-/** Work below this is charged to the next iteration: waiting for this one to end costs as much as handling a keystroke. */
+/**
+ * Less work than this is charged to the next iteration: to notice the end of this one costs as much as handling a
+ * keystroke.
+ */
 const negligibleMs = 1
 /** How long one task may run before the next one has its turn. */
 const maxSliceMs = 2
@@ -10,19 +20,21 @@ const maxSliceMs = 2
 /** Work of one owner that runs in slices. */
 export interface SlicedTask {
   readonly owner: WorkOwner
-  /** Does at least one step, then more until `deadline` (`performance.now()`). True if more can be done. */
+  /** Does at least one step, then more until `deadline` (as `performance.now()`). Returns true if work is left. */
   run(deadline: number): boolean
 }
 
 /**
  * Runs tasks in slices, a few milliseconds in each iteration of the event loop, and divides that time fairly: between
- * tenants, then between the users of a tenant (see `FairQueue`). The time is its own, not the whole iteration's: to ask
- * for that at every message would cost more than most messages do.
+ * tenants, then between the users of a tenant (see `FairQueue`). It measures only the time of its own tasks, not that of the
+ * whole iteration: to ask for that at every message would cost more than most messages do.
  */
 export class Scheduler {
   readonly #waiting = new FairQueue<SlicedTask>()
+  /** Time of tasks in this iteration. */
   #spentMs = 0
   #isRunning = false
+  /** Whether the next iteration is requested. */
   #isScheduled = false
 
   /** Whether new work may run at once in this iteration. */
@@ -40,9 +52,9 @@ export class Scheduler {
     }
   }
 
-  /** Starts to charge time. Pass the result to `end`. */
+  /** Starts to charge time to this iteration. Pass the result to `stopTiming`. */
   startTiming(): number | undefined {
-    // Nested work is charged with the work around it.
+    // Nested work is charged together with the work around it.
     if (this.#isRunning) return undefined
     this.#isRunning = true
     return performance.now()
@@ -55,7 +67,7 @@ export class Scheduler {
     if (this.#spentMs >= negligibleMs) this.#schedule()
   }
 
-  /** Runs the task slice by slice until it is done. The first slice runs now if there is time. */
+  /** Runs the task slice by slice until its `run` returns false. The first slice runs now if there is time. */
   schedule(task: SlicedTask): void {
     if (this.#waiting.has(task)) return
     if (this.hasTime && !this.#run(task)) return
@@ -63,7 +75,7 @@ export class Scheduler {
     this.#schedule()
   }
 
-  /** Runs a generator, one step after the other; each `yield` may end a slice. An error ends it. */
+  /** Runs a generator, one step after the other. Each `yield` may end a slice. An error ends the generator. */
   scheduleSteps(owner: WorkOwner, steps: Iterator<unknown>, onError: (error: unknown) => void): void {
     const run = (deadline: number) => {
       try {
@@ -78,7 +90,7 @@ export class Scheduler {
     this.schedule({ owner, run })
   }
 
-  /** Runs the work once, in a slice of its owner. Resolves after it, and rejects with its error. */
+  /** Runs the work once, in a slice of its owner. Resolves when it has run, and rejects if it throws. */
   scheduleOnce(owner: WorkOwner, work: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
       const run = () => {
@@ -98,6 +110,7 @@ export class Scheduler {
     while (this.#waiting.size > 0) await nextIteration()
   }
 
+  /** Runs one slice of the task. Returns true if work is left. */
   #run(task: SlicedTask): boolean {
     let hasMore = false
     this.runNow(() => {
@@ -106,14 +119,17 @@ export class Scheduler {
     return hasMore
   }
 
-  /** Starts the budget of the next iteration. Called in every iteration with more than negligible work, or work left. */
+  /**
+   * Requests the next iteration, which has new time. Called in each iteration with more than negligible work, or with tasks
+   * left.
+   */
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
     setImmediate(() => {
       this.#isScheduled = false
       this.#spentMs = 0
-      // Not the charged time: with thousands of waiting tasks, finding the next one takes time as well.
+      // Measures all time, not only that of tasks: with thousands of waiting tasks, to find the next one takes time as well.
       const endsAt = performance.now() + maxIterationMs()
       while (this.#waiting.size > 0) {
         this.#waiting.takeNext((task) => {

@@ -9,7 +9,7 @@ const beBusy = (ms: number) => {
   for (const end = performance.now() + ms; performance.now() < end;);
 }
 
-test('[S5] long requests start one in each iteration of the event loop, callers in turn', async () => {
+test('[S5] long requests start one in each iteration of the event loop, and callers take turns', async () => {
   const turns = new StartQueue({ startsUntilLate: true })
   await freeIteration()
   let iteration = 0

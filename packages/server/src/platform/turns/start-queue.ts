@@ -7,14 +7,14 @@ export interface StartQueueOptions {
 }
 
 /**
- * Decides when work starts that cannot be divided into slices: a request, or one slice of a long read. What arrives
- * together does not hold the event loop together. Lanes take turns. An iteration in which one piece of work has run for
- * long starts nothing more.
+ * Decides when work starts that cannot be divided into slices: a request, or one slice of a long read. Work that arrives
+ * together starts in several iterations of the event loop, so that it does not block the loop together. Lanes take turns. An
+ * iteration in which one piece of work has run for long starts nothing more.
  */
 export class StartQueue {
   readonly #waiting = new LaneQueue<() => void>()
   readonly #startsUntilLate: boolean
-  /** Never twice in a row, so that there is always progress. */
+  /** Whether the last iteration started nothing. That never happens twice in a row, so that there is always progress. */
   #wasPostponed = false
 
   constructor({ startsUntilLate = false }: StartQueueOptions = {}) {
@@ -26,24 +26,24 @@ export class StartQueue {
     return this.#waiting.isEmpty && (!this.#startsUntilLate || !isLoopLate())
   }
 
-  /** Undefined: start now. Otherwise the promise resolves when the caller may start. */
+  /** Returns undefined if the caller may start now, otherwise a promise that resolves when it may. */
   enter(lane: string): Promise<void> | undefined {
     return this.canStart ? undefined : this.wait(lane)
   }
 
-  /** Resolves when the caller may start, never at once. */
+  /** Resolves when the caller may start, at the earliest in the next iteration. */
   wait(lane: string): Promise<void> {
     return new Promise((resolve) => this.add(lane, resolve))
   }
 
-  /** Calls `start` when its turn comes, never at once. */
+  /** Calls `start` when the turn of the lane comes, at the earliest in the next iteration. */
   add(lane: string, start: () => void): void {
     if (this.#waiting.isEmpty) setImmediate(this.#next)
     this.#waiting.add(lane, start)
   }
 
   readonly #next = (): void => {
-    // Evaluated in any case: the first question of an iteration starts the iteration's clock.
+    // `isLoopHeld` must be called first in any case: the first call in an iteration starts the iteration's clock.
     this.#wasPostponed = isLoopHeld() && !this.#wasPostponed
     if (this.#wasPostponed) return void setImmediate(this.#next)
     this.#waiting.take()?.()
@@ -53,7 +53,7 @@ export class StartQueue {
   }
 }
 
-/** Runs after everything that the started work can do now, including what it awaits and is settled already. */
+/** Calls `run` when the work that was just started waits for something: after all microtasks that can run now. */
 function afterStarted(run: () => void): void {
   queueMicrotask(() => process.nextTick(run))
 }

@@ -17,7 +17,7 @@ function scene() {
   return { answers, add, cut }
 }
 
-test('[R14.3] bytes with several readers count once, and bytes that a room holds do not count', () => {
+test('[R14.3] a body with several readers counts once, and a body that a room holds does not count', () => {
   const { answers, add, cut } = scene()
   const body = new Uint8Array(300)
   for (let reader = 0; reader < 5; reader++) {
@@ -61,7 +61,7 @@ test('[R14.4] an answer that cannot be cut counts, and the next API key above it
   expect(answers.hasSpaceFor('a', 1)).toBe(false)
 })
 
-test('[R14.3] an answer does not count after its reader has taken all of it', () => {
+test('[R14.3] an answer does not count after it was removed', () => {
   const { answers, add } = scene()
   const remove = add('k ada', new Uint8Array(300))
   expect(answers.hasSpaceFor('k', 100)).toBe(false)

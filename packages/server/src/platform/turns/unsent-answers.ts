@@ -1,11 +1,11 @@
-/** A large answer that its client has not taken completely. */
+/** A large answer that its client has not read completely. */
 export interface UnsentAnswer {
   readonly apiKey: string
   readonly userId: string
   readonly body: Uint8Array
-  /** Whether the server keeps the body in memory anyway. */
+  /** Whether the server keeps the body in memory for another reason too. */
   isHeld(): boolean
-  /** Closes the connection; the client finds the content when it reconnects. Without it, the answer is never cut. */
+  /** Closes the connection. The client gets the content when it reconnects. Without this function the answer is never cut. */
   cut?(): void
 }
 
@@ -18,9 +18,9 @@ const MiB = 1024 * 1024
 const defaultLimits: UnsentAnswerLimits = { maxBytesPerKey: 64 * MiB, maxBytes: 256 * MiB }
 
 /**
- * The large answers that clients have not taken yet, over sockets and over HTTP. One instance bounds their memory for the
+ * The large answers that clients have not read completely, on sockets and over HTTP. One instance limits their memory for the
  * whole server. A body that a room keeps anyway costs nothing. The limits are for bodies that are in memory only because a
- * client reads slowly: differences, whole documents read over HTTP, and documents that a newer state has replaced since.
+ * client reads slowly: differences, whole documents over HTTP, and documents that a newer state has replaced since.
  */
 export class UnsentAnswers {
   readonly #limits: UnsentAnswerLimits
@@ -31,7 +31,7 @@ export class UnsentAnswers {
     this.#limits = limits
   }
 
-  /** Returns a function that removes the answer. Call it when the answer is sent or its connection is closed. */
+  /** Returns a function that removes the answer. Call that when the answer has been sent or its connection is closed. */
   add(answer: UnsentAnswer): () => void {
     this.#answers.add(answer)
     return () => void this.#answers.delete(answer)
@@ -49,7 +49,7 @@ export class UnsentAnswers {
     return !this.#countBytes().byKey.has(apiKey)
   }
 
-  /** Called on every sweep: cuts readers of outdated documents while a limit is exceeded. */
+  /** Cuts answers until no limit is exceeded. The gateway calls it at a regular interval. */
   cutExcess(): void {
     for (let next = this.#nextToCut(); next; next = this.#nextToCut()) {
       this.#answers.delete(next)
@@ -57,7 +57,10 @@ export class UnsentAnswers {
     }
   }
 
-  /** The oldest answer of the user with the most answers, in the API key with the most bytes. */
+  /**
+   * The answer to cut: the oldest one of the user with the most answers, in the API key with the most bytes. Undefined:
+   * none.
+   */
   #nextToCut(): UnsentAnswer | undefined {
     const { byKey, total } = this.#countBytes()
     const { maxBytesPerKey, maxBytes } = this.#limits
@@ -73,7 +76,7 @@ export class UnsentAnswers {
     return undefined
   }
 
-  /** The bytes that count towards the limits. A body with several readers counts once. */
+  /** Counts the bytes to which the limits apply. A body with several readers counts once. */
   #countBytes(): { byKey: Map<string, number>; total: number } {
     const seen = new Set<Uint8Array>()
     const byKey = new Map<string, number>()

@@ -38,7 +38,7 @@ function scene() {
 }
 
 describe('a work queue', () => {
-  test('[S2] work runs at once while there is little of it', () => {
+  test('[S2] a work queue runs work at once while nothing waits and the event loop has time', () => {
     const { client, done } = scene()
     const ada = client('ada')
     ada.run('first')
@@ -69,12 +69,12 @@ describe('a work queue', () => {
     elsewhere.run('elsewhere')
     await scheduler.idle()
     expect(done).toHaveLength(102)
-    // Eight milliseconds at first, then a slice of two for each client that has spent as little.
+    // The scheduler runs work for 8 ms at first. Then each client that has spent as little gets a slice of 2 ms.
     expect(done.indexOf('quiet')).toBeLessThan(50)
     expect(done.indexOf('elsewhere')).toBeLessThan(20)
   })
 
-  test('[R9] the queue stops while its work may not run, and continues where it stopped', async () => {
+  test('[R9] a work queue stops while mayRun returns false, and continues where it stopped', async () => {
     const { client, done, scheduler } = scene()
     let mayRun = false
     let blocked = 0
@@ -89,7 +89,7 @@ describe('a work queue', () => {
     expect([done, blocked, ada.isFree()]).toEqual([['0', '1', '2'], 1, true])
   })
 
-  test('[R8] the queue continues after an error, and is empty after clear', async () => {
+  test('[R8] a work queue continues after an error, and drops all waiting work on clear', async () => {
     const { client, done, scheduler } = scene()
     const errors: unknown[] = []
     const ada = client('ada', { onError: (error) => errors.push(error) })

@@ -5,28 +5,28 @@ import type { Scheduler, SlicedTask } from './scheduler.ts'
 export interface WorkHost {
   readonly scheduler: Scheduler
   readonly owner: WorkOwner
-  /** Stops reading from the client until `release`. */
+  /** Stops reading from the client until `release` is called. */
   hold(): void
   release(): void
 }
 
 export interface WorkQueueOptions {
-  /** Whether work may run now. If not, the queue stops until `start`. */
+  /** Whether work may run now. If it returns false, the queue stops until `start` is called. */
   mayRun?: () => boolean
-  /** Called when work is left and `mayRun` returned false. */
+  /** Called when the queue stops because `mayRun` returned false. */
   onBlocked?: () => void
-  /** Called when work threw an error. The rest of the queue continues. */
+  /** Called when work threw an error. The queue continues with the next work. */
   onError?: (error: unknown) => void
 }
 
 /**
- * Work of one client that has to wait. It runs in order, in slices shared with other clients. While work waits, the server
- * reads nothing more from the client.
+ * The waiting work of one client. It runs in order, in slices that alternate with those of other clients. While work waits,
+ * the server reads nothing more from the client.
  */
 export class WorkQueue implements SlicedTask {
   readonly #host: WorkHost
   readonly #options: WorkQueueOptions
-  #works: (() => void)[] = []
+  #queue: (() => void)[] = []
   #isStarted = false
   #isHolding = false
 
@@ -36,7 +36,7 @@ export class WorkQueue implements SlicedTask {
   }
 
   get length(): number {
-    return this.#works.length
+    return this.#queue.length
   }
 
   get owner(): WorkOwner {
@@ -46,7 +46,7 @@ export class WorkQueue implements SlicedTask {
   /** Runs the work now if nothing waits and there is time; otherwise queues it. */
   runOrQueue(work: () => void): void {
     const { scheduler } = this.#host
-    if (this.#works.length === 0 && scheduler.hasTime) {
+    if (this.#queue.length === 0 && scheduler.hasTime) {
       scheduler.runNow(work)
     } else {
       this.push(work)
@@ -54,16 +54,16 @@ export class WorkQueue implements SlicedTask {
     }
   }
 
-  /** Queues work that waits for `start`. */
+  /** Queues work, which waits until `start` is called. */
   push(work: () => void): void {
-    this.#works.push(work)
+    this.#queue.push(work)
     if (this.#isHolding) return
     this.#isHolding = true
     this.#host.hold()
   }
 
   start(): void {
-    if (this.#isStarted || this.#works.length === 0) return
+    if (this.#isStarted || this.#queue.length === 0) return
     this.#isStarted = true
     this.#host.scheduler.schedule(this)
   }
@@ -76,26 +76,26 @@ export class WorkQueue implements SlicedTask {
 
   #step(): void {
     const { mayRun, onBlocked, onError } = this.#options
-    const isBlocked = this.#works.length > 0 && mayRun?.() === false
-    const work = isBlocked ? undefined : this.#works.shift()
+    const isBlocked = this.#queue.length > 0 && mayRun?.() === false
+    const work = isBlocked ? undefined : this.#queue.shift()
     try {
       work?.()
     } catch (error) {
       onError?.(error)
     }
     this.#releaseIfEmpty()
-    this.#isStarted = !isBlocked && this.#works.length > 0
+    this.#isStarted = !isBlocked && this.#queue.length > 0
     if (isBlocked) onBlocked?.()
   }
 
   /** Drops all waiting work. */
   clear(): void {
-    this.#works = []
+    this.#queue = []
     this.#releaseIfEmpty()
   }
 
   #releaseIfEmpty(): void {
-    if (!this.#isHolding || this.#works.length > 0) return
+    if (!this.#isHolding || this.#queue.length > 0) return
     this.#isHolding = false
     this.#host.release()
   }

@@ -1,5 +1,5 @@
 import type { Credentials } from '../../access/credentials/credentials.ts'
-import type { Deletions } from '../../access/deletions.ts'
+import type { LargeDeletions } from '../../deletions/large-deletions.ts'
 import type { Decision } from '../../access/permissions.ts'
 import { evaluateAccess } from '../../access/sessions/session-access.ts'
 import { ensureDocument } from '../../access/sessions/sign-in.ts'
@@ -13,7 +13,7 @@ import type { CreationLimits, CreationRefusal } from './creation-limits.ts'
 export interface AccessEvaluatorDeps {
   database: Database
   credentials: Credentials
-  deletions: Deletions
+  deletions: LargeDeletions
   creationLimits: CreationLimits
   /** Limits client-triggered queries, fairly per user. */
   gate: Limiter

@@ -51,7 +51,7 @@ export class CreationLimits {
   async take(openers: readonly Identity[]): Promise<CreationRefusal | undefined> {
     let refusal: CreationRefusal | undefined
     for (const { apiKey, userId, access } of openers) {
-      if (access === 'server') return undefined
+      if (access === 'backend') return undefined
       if ((await this.#perUser.take(`${apiKey}/${userId}`)) > 0) refusal = this.#rateLimited
       else return (await this.#takeFromDay(apiKey)) ? undefined : this.#dayExhausted
     }

@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { CloseReason } from '@plenum/protocol/realtime'
 import { backendUserIds } from '../../access/backend-users.ts'
 import type { Credentials } from '../../access/credentials/credentials.ts'
-import type { Deletions } from '../../access/deletions.ts'
-import { apiKeyOfBackend, presentedCredentials } from '../../access/credentials/server-credentials.ts'
+import type { LargeDeletions } from '../../deletions/large-deletions.ts'
+import { apiKeyOfBackend, presentedCredentials } from '../../access/credentials/backend-credentials.ts'
 import type { SessionUser } from '../../access/sessions/session-access.ts'
 import { matchesAny } from '../../access/credentials/auth-tokens.ts'
 import { signIn } from '../../access/sessions/sign-in.ts'
@@ -40,7 +40,7 @@ export class Denial extends Error {
 
 export interface IdentityDeps {
   database: Database
-  deletions: Deletions
+  deletions: LargeDeletions
   credentials: Credentials
   userTokens: UserTokens
   bus: Bus
@@ -116,6 +116,6 @@ export const backendIdentity = (apiKey: string): Identity => ({
   name: undefined,
   email: undefined,
   look: lookOf(backendUserIds.socket, {}),
-  access: 'server',
+  access: 'backend',
   expiresAt: Infinity,
 })

@@ -1,7 +1,7 @@
 import { editorName } from '@plenum/client'
+import { isChosenId } from '@plenum/protocol'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isId } from '../../access/ids.ts'
 import { parseEditorName } from './editor-name.ts'
 
 const anyId = fc
@@ -10,7 +10,7 @@ const anyId = fc
     fc.webUrl(),
     fc.constantFrom('%', '/', '%2F', 'a/b', '..a'),
   )
-  .filter(isId)
+  .filter(isChosenId)
 
 describe('the name of an editor', () => {
   test('[R1.6] [0.6.1] the name that the client builds from any ids is read back as these ids', () => {

@@ -1,4 +1,4 @@
-import { isId } from '../../access/ids.ts'
+import { isChosenId } from '@plenum/protocol'
 import type { EditorRef } from '../../store/refs.ts'
 
 /**
@@ -8,7 +8,7 @@ import type { EditorRef } from '../../store/refs.ts'
 export function parseEditorName(name: string): EditorRef | undefined {
   const parts = name.split('/').map(decoded)
   const [organizationId = '', documentId = '', editorId = ''] = parts
-  return parts.length === 3 && parts.every(isId) ? { organizationId, documentId, editorId } : undefined
+  return parts.length === 3 && parts.every(isChosenId) ? { organizationId, documentId, editorId } : undefined
 }
 
 /** The organization and the editor that a `docId` of one part stands for. */

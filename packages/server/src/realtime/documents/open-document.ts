@@ -145,7 +145,7 @@ export class OpenDocument implements DocumentRef {
 
   /** Call it when the member is granted access. Shows its user as present, unless it is a backend. */
   enter(member: DocumentMember): void {
-    if (member.identity.access !== 'server') this.presence.enter(member, member.reportsIdleness)
+    if (member.identity.access !== 'backend') this.presence.enter(member, member.reportsIdleness)
   }
 
   /** The member's user has just been active. */
@@ -299,7 +299,7 @@ export class OpenDocument implements DocumentRef {
   /** Closes the backends whose credentials are not accepted any more. */
   closeBackends(reason: CloseReason, message: string): void {
     for (const member of this.members) {
-      if (member.identity.access === 'server') member.close(reason, message)
+      if (member.identity.access === 'backend') member.close(reason, message)
     }
   }
 

@@ -184,7 +184,7 @@ export class Participant implements DocumentMember, Sender {
   /** A client with a limited token opens only documents that exist. */
   get mayCreate(): boolean {
     const { access } = this.identity
-    const isLimited = access !== 'server' && access.isLimited
+    const isLimited = access !== 'backend' && access.isLimited
     return this.#listener.mayCreate !== false && !isLimited
   }
 

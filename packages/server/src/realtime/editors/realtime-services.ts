@@ -1,5 +1,5 @@
 import type { Credentials } from '../../access/credentials/credentials.ts'
-import type { Deletions } from '../../access/deletions.ts'
+import type { LargeDeletions } from '../../deletions/large-deletions.ts'
 import type { Limits } from '../../config.ts'
 import type { Crdt } from '../../crdt/crdt.ts'
 import type { StoredDocuments } from '../../crdt/stored-documents.ts'
@@ -27,7 +27,7 @@ import { type RunVersionOperation, VersionRequests } from './version-requests.ts
 export interface ServicesDeps {
   database: Database
   credentials: Credentials
-  deletions: Deletions
+  deletions: LargeDeletions
   bus: Bus
   crdt: Crdt
   largeJson: LargeJson

@@ -65,7 +65,7 @@ export class VersionRequests {
   async #run(from: Participant, ref: EditorRef, message: VersionRequest, bytes: number): Promise<Done> {
     const { organizationId, documentId, editorId } = ref
     const { apiKey, userId, name, access } = from.identity
-    const user = access === 'server' ? undefined : authorOf(userId, name)
+    const user = access === 'backend' ? undefined : authorOf(userId, name)
     const write: Database['write'] = (work, lane) =>
       this.#deps.commits.write(new Set([apiKey]), [from], work, lane)
     const run = async (verb: 'get' | 'add' | 'restore', fields: object) => {
@@ -100,7 +100,7 @@ export class VersionRequests {
     hasWriteRole,
   }: Participant): Promise<void> {
     if (!hasWriteRole) refuse()
-    if (access === 'server') return
+    if (access === 'backend') return
     const waitSeconds = await this.#writes.take(`${apiKey}/${userId}`)
     if (waitSeconds === 0) return
     const message = `A user can add or restore ${maxWritesPerMinute} versions a minute. Try again in ${waitSeconds} seconds.`

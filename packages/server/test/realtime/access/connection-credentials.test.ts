@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Credentials } from '../../../src/access/credentials/credentials.ts'
 import { pageMayConnect } from '../../../src/access/domains/origins.ts'
-import { apiKeyOfBackend } from '../../../src/access/credentials/server-credentials.ts'
+import { apiKeyOfBackend } from '../../../src/access/credentials/backend-credentials.ts'
 import { createUserTokens } from '../../../src/access/tokens/user-tokens.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'

@@ -42,7 +42,7 @@ const inToken = (...resources: PermissionResource[]): TokenGrant[] =>
     issuedAt: Date.now() + minute,
   }))
 
-type TokenUser = Exclude<SessionUser, 'server'>
+type TokenUser = Exclude<SessionUser, 'backend'>
 
 const u1 = (...resources: PermissionResource[]): TokenUser => ({
   userId: 'u1',
@@ -125,7 +125,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
         const { client } = tenant
         const all: Grants = { organization: 'editor', folder: 'editor', document: 'editor' }
         await grantStored(client, all)
-        const users = [u1(), u1(...resourcesOf(all)), 'server'] as const
+        const users = [u1(), u1(...resourcesOf(all)), 'backend'] as const
         const roles = async () => (await decisionsOf(tenant, users)).map(roleOf)
         const setDocument = (disabled: boolean) =>
           client.documents.updateDisableState({ organizationId: 'o1', documentIds: ['d1'], disabled })
@@ -276,7 +276,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     await grant(tenant.client, 'u2', { ...folder('f1'), accessRole: 'viewer' })
     const roles = await decisionsOf(tenant, [
       u1(document('d1')),
-      'server',
+      'backend',
       { userId: 'u2', resources: [] },
       u1(),
       u1({ ...folder('f1'), accessRole: 'viewer' }),
@@ -347,7 +347,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     const named = { type: 'document', id: 'new', organizationId: 'nowhere', accessRole: 'viewer' } as const
     const member = { type: 'organization', id: 'nowhere', accessRole: 'viewer' } as const
     const roles = async () => {
-      const sessions: SessionUser[] = [u1(), u1(named), { userId: 'u2', resources: [] }, 'server']
+      const sessions: SessionUser[] = [u1(), u1(named), { userId: 'u2', resources: [] }, 'backend']
       return (await decisionsOf(tenant, sessions, newDocument)).map(roleOf)
     }
     expect(await roles()).toEqual(['editor', 'viewer', 'editor', 'editor'])

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Deletions } from '../../../src/access/deletions.ts'
+import { LargeDeletions } from '../../../src/deletions/large-deletions.ts'
 import { SteppedClock } from '../../support/clock.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
@@ -16,7 +16,7 @@ describe.each(stores)('calls that wait for a large deletion on %s', (store) => {
     await seed(server.database, tenant.apiKey, organizationId).documents(2_000)
     const { database } = server
     const clock = new SteppedClock(Date.now())
-    const deletions = new Deletions({ database, clock, onGone() {}, onFinished() {}, onFailure() {} })
+    const deletions = new LargeDeletions({ database, clock, onGone() {}, onFinished() {}, onFailure() {} })
     /** Steps the clock while `work` waits for its timers. */
     const stepThrough = async <T>(work: Promise<T>, stepMs: number, untilMs: number) => {
       let isOver = false

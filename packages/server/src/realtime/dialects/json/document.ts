@@ -1,4 +1,4 @@
-import type { ErrorStatus } from '@plenum/protocol'
+import { chosenIdRule, type ErrorStatus, isChosenId } from '@plenum/protocol'
 import {
   type AccessRole,
   type CloseReason,
@@ -17,7 +17,6 @@ import type { Identity } from '../../authorization/identity.ts'
 import type { ReadMessage } from '../../messages/message.ts'
 import type { LiveStateSubscriber } from '../../live-states/live-states.ts'
 import type { ParticipantListener, Participant } from '../../documents/participant.ts'
-import { idRule, isId } from '../../../access/ids.ts'
 import type { PresenceSubscriber } from '../../presence/presence-broadcast.ts'
 import { RefFrames } from '../../sockets/ref-frames.ts'
 import { WorkQueue } from '../../../platform/turns/work-queue.ts'
@@ -187,7 +186,7 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
     this.run(() => {
       const refuse = (status: ErrorStatus, message: string) =>
         this.#host.send({ type: 'error', id, ref, status, message })
-      if (!isId(liveStateDataId)) return refuse('INVALID_ARGUMENT', `liveStateDataId ${idRule}`)
+      if (!isChosenId(liveStateDataId)) return refuse('INVALID_ARGUMENT', `liveStateDataId ${chosenIdRule}`)
       if (!participant.hasWriteRole) {
         return refuse('PERMISSION_DENIED', 'The user may read this document, but not change it.')
       }

@@ -1,8 +1,7 @@
 import * as decoding from 'lib0/decoding'
-import { ContentKey, type ErrorStatus } from '@plenum/protocol'
+import { chosenIdRule, ContentKey, type ErrorStatus, isChosenId } from '@plenum/protocol'
 import { type ClientMessage, closeCodes, type CloseReason } from '@plenum/protocol/realtime'
 import { Check } from 'typebox/value'
-import { idRule, isId } from '../../../access/ids.ts'
 import type { VersionRequest } from '../../editors/version-requests.ts'
 import type { JsonDocument } from './document.ts'
 import { type EditorHost, JsonEditor } from './editor.ts'
@@ -31,7 +30,7 @@ export class JsonEditors {
     }
     const document = find()
     if (!document) return
-    if (!isId(editorId)) return this.#sendClosed(channel, 'badMessage', `editorId ${idRule}`)
+    if (!isChosenId(editorId)) return this.#sendClosed(channel, 'badMessage', `editorId ${chosenIdRule}`)
     for (const other of this.#editors.values()) {
       if (other.document !== document || other.editorId !== editorId) continue
       const message = `The editor is already open on this connection, under channel ${other.channel}.`

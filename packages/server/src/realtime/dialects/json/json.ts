@@ -1,4 +1,4 @@
-import type { ErrorStatus } from '@plenum/protocol'
+import { chosenIdRule, type ErrorStatus, isChosenId } from '@plenum/protocol'
 import { closeCodes, type CloseReason, limits, type ServerMessage } from '@plenum/protocol/realtime'
 import { Backlog } from '../../sockets/backlog.ts'
 import type { Connection } from '../../sockets/connection.ts'
@@ -9,7 +9,6 @@ import type { RealtimeServices } from '../../editors/realtime-services.ts'
 import { Denial, type Identity } from '../../authorization/identity.ts'
 import { type ReadMessage, type ReadResult, tryReadMessage } from '../../messages/message.ts'
 import { maxInlineJsonBytes } from '../../messages/large-json.ts'
-import { idRule, isId } from '../../../access/ids.ts'
 import { type DocumentHost, JsonDocument } from './document.ts'
 import { JsonEditors } from './editors.ts'
 
@@ -213,8 +212,8 @@ export class JsonClient implements DialectClient, DocumentHost {
     }
     const sendClosed = (reason: CloseReason, text: string) =>
       this.send({ type: 'closed', ref, code: closeCodes[reason], reason: text })
-    if (!isId(organizationId)) return sendClosed('badMessage', `organizationId ${idRule}`)
-    if (!isId(documentId)) return sendClosed('badMessage', `documentId ${idRule}`)
+    if (!isChosenId(organizationId)) return sendClosed('badMessage', `organizationId ${chosenIdRule}`)
+    if (!isChosenId(documentId)) return sendClosed('badMessage', `documentId ${chosenIdRule}`)
     if (Math.max(this.#documents.size, this.#leaving.size) >= maxDocuments) {
       return sendClosed('tooMany', `A connection has at most ${maxDocuments} documents open.`)
     }

@@ -2,7 +2,7 @@ import { ApiError, type Operation } from '@plenum/protocol'
 import { Compile } from 'typebox/compile'
 import { explain } from './explain.ts'
 
-/** Validates the input of an operation. Compiled on first use, because most servers use a part of the interface. */
+/** Creates a validator for the input of an operation. It is compiled on first use, because most servers use few operations. */
 export function createValidator(operation: Pick<Operation, 'input'>): (input: unknown) => void {
   let check: ((input: unknown) => boolean) | undefined
   return (input) => {

@@ -1,4 +1,4 @@
-/** The part of JSON Schema that the declarations use, with our own keywords for messages and versions. */
+/** The part of JSON Schema that the declarations of operations use, with our own keywords for messages and versions. */
 export interface Schema {
   type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean' | 'null'
   properties?: Record<string, Schema>
@@ -17,15 +17,18 @@ export interface Schema {
   maximum?: number
   /** The whole message when the field is missing. */
   'x-missing'?: string
-  /** What follows the field's name when the pattern does not match. On an object: the whole message for any fault in it. */
+  /**
+   * What follows the field's name in the message when the pattern does not match. On an object: the whole message for any
+   * fault.
+   */
   'x-invalid'?: string
-  /** The first version with the field; `v1` ignores it. */
+  /** The field exists since this version; `v1` ignores it. */
   'x-since'?: 'v2'
 }
 
 /**
- * The message for the first invalid field, in the order of the declaration (spec 0.3). Runs only for input that the
- * validator refused, so it need not be fast. Undefined: it found nothing wrong.
+ * Returns the message for the first invalid field, in the order of the declaration (spec 0.3), or undefined if all are valid.
+ * Runs only for input that the validator refused, so it need not be fast.
  */
 export function explain(schema: Schema, value: unknown, path = '', isOptional = false): string | undefined {
   const name = path || 'data'
@@ -91,7 +94,7 @@ function explainUnion(
 ): string | undefined {
   const faults = options.map((option) => explain(option, value, path, isOptional))
   if (faults.includes(undefined)) return undefined
-  // Explain the alternative with the value's own type: the caller most likely meant that one.
+  // Explain the alternative that has the type of the value: the caller most likely meant that one.
   const meant = options.findIndex((option) => option.type !== undefined && hasType(option.type, value))
   if (meant >= 0) return faults[meant]
   const types = options.flatMap((option) => (option.type ? [article[option.type]] : []))

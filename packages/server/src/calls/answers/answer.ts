@@ -2,16 +2,17 @@ import { ApiError, type Operation } from '@plenum/protocol'
 import { encodeJson, type JsonBody } from './encoded-json.ts'
 import { Reply } from './reply.ts'
 
+/** The answer to a call, ready to be sent. */
 export interface Answer {
   httpStatus: number
   body: JsonBody
-  /** The answer of an earlier request with the same idempotency key. */
+  /** Whether this is the stored answer to an earlier request with the same idempotency key. */
   isReplayed?: boolean
-  /** Called once, when the answer has been sent or cannot be. */
+  /** Called once, when the answer has been sent or cannot be sent. */
   onSent?: () => void
 }
 
-/** The answer to a call, from what its handler returned. */
+/** Turns what a handler returned into an answer. */
 export function answerOf(operation: Operation, result: unknown): Answer {
   if (!(result instanceof Reply)) return success(operation.message, result)
   if (result.error instanceof ApiError) {

@@ -6,15 +6,15 @@ interface ReplyOptions {
   onSent?: (() => void) | undefined
 }
 
-/** An answer with more than its data. */
+/** What a handler returns instead of plain data, if its answer needs more than that. */
 export class Reply<T> {
   readonly data: T
   readonly message: string | undefined
   /** Keys next to `data`. */
   readonly extra: Readonly<Record<string, unknown>> | undefined
-  /** The transaction commits, but the caller gets this error (spec 0.4 patterns B to D). */
+  /** If set, the transaction commits but the caller gets this error (spec 0.4 patterns B to D). */
   readonly error: ApiError | undefined
-  /** Called once, when the answer has been sent or cannot be. */
+  /** Called once, when the answer has been sent or cannot be sent. */
   readonly onSent: (() => void) | undefined
 
   constructor(data: T, options: ReplyOptions & { error?: ApiError } = {}) {
@@ -26,8 +26,8 @@ export class Reply<T> {
   }
 }
 
-/** A success with another message, or with keys next to its data. */
+/** A success with its own message, or with keys next to its data. */
 export const reply = <T>(data: T, options: ReplyOptions): Reply<T> => new Reply(data, options)
 
-/** A partial failure: commits what was done and answers with the error. */
+/** A partial failure: the transaction commits, and the caller gets the error. */
 export const partial = (error: ApiError): Reply<never> => new Reply(undefined as never, { error })

@@ -2,6 +2,7 @@ import type { NamedResources } from '../store/deletions.ts'
 
 type Kind = Exclude<keyof NamedResources, 'isLive'>
 
+/** Fields whose value is an id or a list of ids. */
 const fields: Readonly<Record<string, Kind>> = {
   organizationId: 'organizationIds',
   organizationIds: 'organizationIds',
@@ -12,16 +13,17 @@ const fields: Readonly<Record<string, Kind>> = {
   folderIds: 'folderIds',
   parentFolderId: 'folderIds',
 }
+/** The kind of `id`, by the field `type` beside it. */
 const types: Readonly<Record<string, Kind>> = {
   organization: 'organizationIds',
   document: 'documentIds',
   folder: 'folderIds',
 }
-/** Deep enough for every input. Deeper levels hold the contents of documents. */
+/** No input names a resource at a deeper level. Deeper levels hold the contents of documents. */
 const maxDepth = 4
 
-/** Finds the organizations, documents and folders that a request names. Field names are the same in every operation. */
-export function mentionIn(input: unknown): NamedResources {
+/** Finds the organizations, documents and folders that a request names. All operations use the same field names for them. */
+export function namedResourcesIn(input: unknown): NamedResources {
   const found = {
     organizationIds: new Set<string>(),
     documentIds: new Set<string>(),

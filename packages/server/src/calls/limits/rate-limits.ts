@@ -1,8 +1,8 @@
 import { type Access, ApiError } from '@plenum/protocol'
-import type { Limits } from '../config.ts'
-import { createRateLimit } from '../platform/rate-limit.ts'
-import type { ApiKey } from '../store/api-keys.ts'
-import type { Callers } from './call.ts'
+import type { Limits } from '../../config.ts'
+import { createRateLimit } from '../../platform/rate-limit.ts'
+import type { ApiKey } from '../../store/api-keys.ts'
+import type { Callers } from '../call.ts'
 
 const exceeded = (message: string, retryAfterSeconds: number) =>
   new ApiError('RESOURCE_EXHAUSTED', message, { retryAfterSeconds })
@@ -14,14 +14,15 @@ export function createRateLimits(limits: Limits) {
   const apiKey = createRateLimit(limits.apiKeyRequestsPerMinute, 60)
 
   return {
-    /** Counts the attempt whether it succeeds or not. */
+    /** Counts an attempt to create a workspace, whether it succeeds or not. Throws above the limit of the client's address. */
     async checkAddress(bucket: string): Promise<void> {
       const wait = await createWorkspace.take(bucket)
       if (wait) throw exceeded('Rate limit exceeded for this endpoint. Try again later.', wait)
     },
-    /** Whether requests of this access level are limited at all. */
+    /** Whether callers of this access level have a limit. */
     isLimited: (access: Access) =>
       access === 'workspace' ? limits.workspaceRequestsPerMinute > 0 : limits.apiKeyRequestsPerMinute > 0,
+    /** Counts a request of the workspace or the API key. Throws above its limit. */
     async checkCaller(access: Access, caller: Callers[Access]): Promise<void> {
       const wait =
         access === 'workspace'

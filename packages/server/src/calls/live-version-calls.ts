@@ -5,34 +5,38 @@ import type { CallableOperation, CallableOperations } from './callable-operation
 import { runCall } from './run-call.ts'
 import type { Services } from './services.ts'
 
-interface VersionCall extends LiveClient {
+interface LiveVersionCall extends LiveClient {
+  /** The operation of the family `crdtVersions`. */
   verb: keyof typeof operations.crdtVersions
   apiKey: string
   input: object
-  /** The size of the message. */
+  /** The size of the socket message. */
   bytes: number
 }
 
-/** The `result` of the operation's answer. */
+/** The field `result` of the operation's answer. */
 interface VersionResult {
   data: never
   nextPageToken?: string
 }
 
-/** Runs the operations on versions for live clients, with the same checks, limits and transactions as REST. */
-export function createClientVersions(services: Services, callables: CallableOperations, log: Log) {
-  return async ({ verb, apiKey, input, bytes, ...client }: VersionCall): Promise<VersionResult> => {
-    const operation = callables.get(`crdtVersions.${verb}`) as CallableOperation
-    const { access, effect } = operation.declaration
+/**
+ * Runs the operations on editor versions for clients on sockets, with the checks and transactions of REST. Only their writes
+ * count towards the rate limit of the API key.
+ */
+export function createLiveVersionCalls(services: Services, callables: CallableOperations, log: Log) {
+  return async ({ verb, apiKey, input, bytes, ...client }: LiveVersionCall): Promise<VersionResult> => {
+    const callable = callables.get(`crdtVersions.${verb}`) as CallableOperation
+    const { access, effect } = callable.declaration
     const key = await services.credentials.apiKey(apiKey)
     if (!key) throw new ApiError('UNAUTHENTICATED', 'The API key does not exist any more.')
     const { caller } = key
     const { rateLimits } = services
     if (effect === 'write' && rateLimits.isLimited(access)) await rateLimits.checkCaller(access, caller)
-    const request = { operation, version: 'v2', caller, input, bytes, log, client } as const
+    const request = { callable, version: 'v2', caller, input, bytes, log, client } as const
     const { body, onSent } = await runCall(services, request)
     onSent?.()
-    // Pages of clients are small, so parsing one costs little.
+    // Clients ask for small pages, so parsing an answer costs little.
     const text = Array.isArray(body) ? Buffer.concat(body) : body
     return (JSON.parse(text.toString()) as { result: VersionResult }).result
   }

@@ -6,7 +6,7 @@ export type FieldFilter = (input: unknown) => void
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Removes the fields that exist since `v2` from an input of `v1`, before anything reads them. Undefined: there are none. */
+/** Creates a filter that removes the fields which exist only since `v2`. Returns undefined if the schema has none. */
 export function createFieldFilter(schema: Schema): FieldFilter | undefined {
   if (schema.items) {
     const drop = createFieldFilter(schema.items)

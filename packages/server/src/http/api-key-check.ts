@@ -1,19 +1,22 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { RateLimits } from '../calls/rate-limits.ts'
+import type { RateLimits } from '../calls/limits/rate-limits.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import { checkOrigin } from './cors.ts'
 
-interface AdmissionDeps {
+interface ApiKeyCheckDeps {
   publicOrigins: readonly string[]
   rateLimits: RateLimits
   allowedDomains: (apiKey: string) => Promise<readonly string[]>
 }
 
-/** Checks an authenticated request of an API key: its rate limit, and the domain of the page that sent it. */
-export type Admission = (headers: IncomingHttpHeaders, caller: ApiKey) => ApiKey | Promise<ApiKey>
+/**
+ * Checks a request after its API key was authenticated: the rate limit of the API key, and the domain of the page that sent
+ * the request. Returns the caller without a promise if neither needs a check, which saves time for most requests.
+ */
+export type ApiKeyCheck = (headers: IncomingHttpHeaders, caller: ApiKey) => ApiKey | Promise<ApiKey>
 
-/** Answers without a promise when there is nothing to wait for. */
-export function createAdmission({ publicOrigins, rateLimits, allowedDomains }: AdmissionDeps): Admission {
+export function createApiKeyCheck(deps: ApiKeyCheckDeps): ApiKeyCheck {
+  const { publicOrigins, rateLimits, allowedDomains } = deps
   return ({ origin, host }, caller) => {
     if (origin === undefined && !rateLimits.isLimited('apiKey')) return caller
     return (async () => {

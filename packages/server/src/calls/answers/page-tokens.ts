@@ -1,9 +1,10 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import { ApiError } from '@plenum/protocol'
-import type { Cursor } from '../store/engine/db.ts'
+import type { Cursor } from '../../store/engine/db.ts'
 
+/** A page that a caller asks for. */
 export interface Page {
-  /** Rows on the page. */
+  /** The maximum number of rows on the page. */
   readonly size: number
   /** The page starts after this row: the values of the columns that the list is ordered by. */
   readonly after: Cursor | undefined
@@ -14,26 +15,29 @@ interface PageInput {
   pageToken?: string
 }
 
-/** Pages of one operation for one tenant. Refuses tokens of another tenant, operation or filter (spec 0.5). */
+/** The pages of one list: those of one operation for one caller. Page tokens are signed (spec 0.5). */
 export interface Pages {
-  /** The requested page. All other fields of the input are filters. Default size: 1000. */
-  open(input: PageInput & Record<string, unknown>, defaultSize?: number): Page
-  /** The token of the page after this row. */
+  /**
+   * Reads which page the input asks for. All fields but `pageSize` and `pageToken` are filters. Default size: 1000. Throws if
+   * the token belongs to another caller, operation or filter.
+   */
+  requested(input: PageInput & Record<string, unknown>, defaultSize?: number): Page
+  /** The token of the page after this row. Call `requested` before, because the token is bound to the filters. */
   tokenAfter(row: Cursor): string
-  /** Drops the extra row that shows that another page follows, and makes that page's token from the last remaining row. */
-  close<T>(
+  /** The rows of a page, and the token of the next page if there is one: then `rows` has one row more than the page. */
+  withNextToken<T>(
     rows: readonly T[],
     page: Page,
     cursor: (row: T) => Cursor,
   ): { items: readonly T[]; nextPageToken?: string }
 }
 
-export function createPages(key: Buffer, scope: string, operation: string): Pages {
+export function createPages(signingKey: Buffer, callerScope: string, operationName: string): Pages {
   let filters: Record<string, unknown> = {}
   const sign = (cursor: string) => {
     const filter = hash('sha256', JSON.stringify(Object.entries(filters).sort()))
-    return createHmac('sha256', key)
-      .update(`${scope}\n${operation}\n${filter}\n${cursor}`)
+    return createHmac('sha256', signingKey)
+      .update(`${callerScope}\n${operationName}\n${filter}\n${cursor}`)
       .digest()
       .subarray(0, 16)
   }
@@ -45,7 +49,7 @@ export function createPages(key: Buffer, scope: string, operation: string): Page
 
   return {
     tokenAfter,
-    open({ pageSize, pageToken, ...others }, defaultSize = 1000) {
+    requested({ pageSize, pageToken, ...others }, defaultSize = 1000) {
       filters = others
       const size = pageSize ?? defaultSize
       if (pageToken === undefined || pageToken === '') return { size, after: undefined }
@@ -56,7 +60,7 @@ export function createPages(key: Buffer, scope: string, operation: string): Page
       }
       return { size, after: JSON.parse(cursor) as Cursor }
     },
-    close(rows, page, cursor) {
+    withNextToken(rows, page, cursor) {
       const items = rows.slice(0, page.size)
       const last = items.at(-1)
       if (rows.length <= page.size || last === undefined) return { items }

@@ -15,21 +15,22 @@ import { removalSteps } from '../store/deletions/removal.ts'
 import { type Position, runSteps } from '../store/deletions/row-step.ts'
 import { isSmall } from '../store/deletions/removal-size.ts'
 import * as userGroups from '../store/users/user-groups.ts'
-import { newId } from './ids.ts'
+import { newId } from '../access/ids.ts'
 
-/** A signal to open sessions: these documents are deleted. Without `documentIds`: all documents of the organization. */
-export interface Gone {
+/** Documents that were deleted, for open sessions. Without `documentIds`: all documents of the organization. */
+export interface DeletedDocuments {
   apiKey: string
   organizationId: string
   documentIds?: readonly string[]
+  /** Whether the documents now have another id. */
   isMoved?: boolean
 }
 
-interface DeletionDeps {
+interface LargeDeletionDeps {
   database: Database
   clock: Clock
-  onGone: (gone: Gone) => void
-  /** A deletion that its server left unfinished is finished now, so the access of users has changed. */
+  onGone: (documents: DeletedDocuments) => void
+  /** Called when a deletion finished in the background: it may have changed the access of any user of the API key. */
   onFinished: (apiKey: string) => void
   onFailure: (error: unknown, deletion: Deletion) => void
 }
@@ -38,9 +39,12 @@ interface DeletionDeps {
 const maxWaitMs = 10_000
 /** How often a waiting request checks whether another server has finished the deletion. */
 const pollMs = 200
-/** Requests that checked for deletions just before one began have finished reading after this time. */
+/**
+ * On PostgreSQL: the pause after a deletion is recorded. A request on another server that looked for deletions just before
+ * the record was written has read its data by then.
+ */
 const graceMs = 100
-/** How often the server looks for deletions that no server works on. */
+/** How often the server looks for deletions whose server has died. */
 const resumeMs = 5_000
 
 export const beingDeleted = () =>
@@ -49,53 +53,55 @@ export const beingDeleted = () =>
   })
 
 /**
- * Deletions that are too large for one transaction (spec 8.4). A deletion begins with a durable record of its scope. Then
- * many short transactions remove the contents, and the last one removes the rest together with the record. Requests that
- * name something in the scope wait until then, so no caller sees a partial deletion. If a server stops before the end,
- * another server, or the same one after its restart, finishes the deletion.
+ * Runs the deletions that are too large for one transaction (spec 8.4). A deletion begins with a durable record of its
+ * scope. Then many short transactions remove the contents of the scope, and the last transaction removes the scope itself
+ * and the record. Requests that name something in the scope wait until then, so no caller sees a partial deletion. The
+ * record has a lease, which each transaction renews. If a server stops before the end, another server, or the same one
+ * after its restart, finishes the deletion.
  */
-export class Deletions {
-  readonly #deps: DeletionDeps
-  /** Unfinished deletions by API key. Complete if only this process writes the database. */
+export class LargeDeletions {
+  readonly #deps: LargeDeletionDeps
+  /** By API key and deletion id. If other servers use the database too, their deletions are missing here. */
   readonly #unfinished = new Map<string, Map<string, Deletion>>()
   /** By API key: callbacks that wake waiting requests. */
   readonly #waiting = new Map<string, Set<() => void>>()
+  /** The deletions that run without a request, by their id. */
   readonly #inBackground = new Map<string, Promise<void>>()
   #stopTimer: StopTimer | undefined
   #isStopped = false
 
-  constructor(deps: DeletionDeps) {
+  constructor(deps: LargeDeletionDeps) {
     this.#deps = deps
   }
 
-  /** Whether the API key has unfinished deletions, so that a request may have to wait. Needs no query. */
+  /** Whether the API key has unfinished deletions, so that its requests may have to wait. Needs no query. */
   mayAffect(key: Pick<ApiKey, 'apiKey' | 'hasDeletions'>): boolean {
     return this.#deps.database.exclusive ? this.#unfinished.has(key.apiKey) : key.hasDeletions === true
   }
 
-  /** Resolves when no deletion removes what the request names. Throws `ABORTED` if that takes too long. */
-  async waitWhileAffected(apiKey: string, mention: NamedResources): Promise<void> {
+  /** Resolves when no deletion removes what the request names. Throws `ABORTED` after `maxWaitMs`. */
+  async waitWhileAffected(apiKey: string, named: NamedResources): Promise<void> {
     const { clock } = this.#deps
     const until = clock.elapsed() + maxWaitMs
-    while (await this.affects(apiKey, mention)) {
+    while (await this.affects(apiKey, named)) {
       const leftMs = until - clock.elapsed()
       if (leftMs <= 0) throw beingDeleted()
-      await this.#oneFinished(apiKey, leftMs)
+      await this.#waitForNextFinished(apiKey, leftMs)
     }
   }
 
   /** Whether a deletion removes something that the request names. */
-  async affects(apiKey: string, mention: NamedResources): Promise<boolean> {
+  async affects(apiKey: string, named: NamedResources): Promise<boolean> {
     const { read, exclusive } = this.#deps.database
-    if (!exclusive) return stored.isBeingDeleted(read, apiKey, mention)
+    if (!exclusive) return stored.isBeingDeleted(read, apiKey, named)
     for (const { scope } of this.#unfinished.get(apiKey)?.values() ?? []) {
-      if (await stored.overlaps(read, apiKey, scope, mention)) return true
+      if (await stored.overlaps(read, apiKey, scope, named)) return true
     }
     return false
   }
 
-  /** Resolves when a deletion of the key is finished, or may be: other servers send no notice. */
-  #oneFinished(apiKey: string, leftMs: number): Promise<void> {
+  /** Resolves when this server has finished a deletion of the API key, or after `pollMs`: other servers send no notice. */
+  #waitForNextFinished(apiKey: string, leftMs: number): Promise<void> {
     return new Promise((resolve) => {
       const waiting = this.#waiting.get(apiKey) ?? new Set()
       this.#waiting.set(apiKey, waiting)
@@ -112,9 +118,10 @@ export class Deletions {
   }
 
   /**
-   * Removes everything inside the scope in short transactions, and returns the ids of removed members or notifications.
-   * Undefined: the scope is small enough for the operation's own transaction. Otherwise that transaction must call `finish`,
-   * and its caller must call `ended`. The transaction that begins the deletion first checks `isWanted`.
+   * Records a deletion and removes everything inside the scope in short transactions. Returns the ids of the removed members
+   * or notifications. The caller then removes the scope itself in a transaction that calls `removeRecord`, and calls
+   * `onCallEnded` afterwards. Returns undefined, and removes nothing, if the scope is small enough for one transaction or
+   * `isWanted` returns false. `isWanted` runs in the transaction that records the deletion.
    */
   async begin(
     apiKey: string,
@@ -124,7 +131,7 @@ export class Deletions {
     const { database, clock } = this.#deps
     if (await isSmall(database.read, apiKey, scope)) return undefined
     const deletion = { deletionId: newId('del'), apiKey, scope }
-    const removedIds = await this.#removeAfter(deletion, () =>
+    const removedIds = await this.#recordAndEmpty(deletion, () =>
       database.write(async (db) => {
         if (!(await isWanted(db))) return false
         await stored.add(db, deletion, clock.now(), { isLeased: true })
@@ -135,9 +142,9 @@ export class Deletions {
   }
 
   /**
-   * Runs a transaction after which the scope must not be visible, then removes the scope in short transactions. False: the
-   * transaction returned false, or did not run because the scope is small. Requests that name the documents wait already
-   * before the transaction, because they could otherwise see its changes without the steps that follow.
+   * Runs a transaction that moves documents, then removes in short transactions what it left of them. Returns false if the
+   * transaction returned false, or did not run because the scope is small. Requests that name the documents wait from before
+   * the transaction until the last step, because a partly moved document must not be visible.
    */
   async removeWith(
     apiKey: string,
@@ -152,13 +159,14 @@ export class Deletions {
     const { deletionId } = deletion
     const add = (db: Db, scope: Scope) =>
       stored.add(db, { deletionId, apiKey, scope }, clock.now(), { isLeased: true })
-    const removedIds = await this.#removeAfter(deletion, async () => {
+    const removedIds = await this.#recordAndEmpty(deletion, async () => {
       if (!database.exclusive) {
         await database.write((db) => add(db, reserved), apiKey)
         await this.#pause(graceMs)
       }
       try {
         return await database.write(async (db) => {
+          // The record of `scope` replaces the reservation.
           await stored.finish(db, deletionId)
           if (!(await transaction(db))) return false
           await add(db, scope)
@@ -173,50 +181,51 @@ export class Deletions {
     if (!removedIds) return false
     let isFinished = false
     try {
-      await this.#removeRest(deletion)
+      await this.#removeScopeAndRecord(deletion)
       isFinished = true
     } finally {
-      this.ended(deletion, isFinished)
+      this.onCallEnded(deletion, isFinished)
     }
     return true
   }
 
-  /** Removes the scope once `begin` has recorded the deletion. Undefined: `begin` did not record it. */
-  async #removeAfter(
+  /** Calls `record`, then removes everything inside the scope. Returns undefined if `record` returned false. */
+  async #recordAndEmpty(
     deletion: Deletion,
-    begin: () => Promise<boolean>,
+    record: () => Promise<boolean>,
   ): Promise<readonly string[] | undefined> {
     this.#remember(deletion)
-    let isBegun = false
+    let isRecorded = false
     try {
-      isBegun = await begin()
+      isRecorded = await record()
     } finally {
-      if (!isBegun) this.#forget(deletion)
+      if (!isRecorded) this.#forget(deletion)
     }
-    if (!isBegun) return undefined
+    if (!isRecorded) return undefined
     try {
       this.#signalGone(deletion)
       if (!this.#deps.database.exclusive) await this.#pause(graceMs)
       return await this.#empty(deletion)
     } catch (error) {
-      this.ended(deletion, false)
+      this.onCallEnded(deletion, false)
       throw error
     }
   }
 
-  async finish(db: Db, { deletionId }: Deletion): Promise<void> {
+  /** Removes the record of the deletion, in the transaction that removes the scope itself. */
+  async removeRecord(db: Db, { deletionId }: Deletion): Promise<void> {
     await stored.finish(db, deletionId)
   }
 
-  /** The deletion's own call has ended. If it did not finish the deletion, the deletion is resumed in the background. */
-  ended(deletion: Deletion, isFinished: boolean): void {
+  /** Call it when the call that began the deletion has ended. An unfinished deletion is resumed in the background. */
+  onCallEnded(deletion: Deletion, isFinished: boolean): void {
     if (isFinished) this.#forget(deletion)
     else this.#resumeOne(deletion)
   }
 
   async start(): Promise<void> {
     const { database, clock } = this.#deps
-    // If only this process uses the database, no other server works on the deletions that an earlier run left.
+    // If only this process uses the database, the leases of an earlier run have no holder any more.
     const left = await stored.findAbandoned(
       database,
       database.exclusive ? Number.MAX_SAFE_INTEGER : clock.now(),
@@ -225,14 +234,14 @@ export class Deletions {
     this.#stopTimer = clock.setInterval(() => void this.resume(), resumeMs)
   }
 
-  /** Deletions stop between two transactions. The next start resumes them. */
+  /** Stops the deletions between two transactions. The next start resumes them. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#stopTimer?.()
     await Promise.all(this.#inBackground.values())
   }
 
-  /** Resumes the deletions that no server works on. */
+  /** Resumes the deletions whose lease is over: no server works on them. */
   async resume(): Promise<void> {
     const { database, clock } = this.#deps
     const left = await stored.findAbandoned(database, clock.now()).catch(() => [])
@@ -243,33 +252,35 @@ export class Deletions {
     const { deletionId } = deletion
     if (this.#isStopped || this.#inBackground.has(deletionId)) return
     this.#remember(deletion)
-    const completed = this.#complete(deletion)
+    const ended = this.#runToEnd(deletion)
       .catch((error: unknown) => {
         if (!this.#isStopped) this.#deps.onFailure(error, deletion)
       })
       .finally(() => this.#inBackground.delete(deletionId))
-    this.#inBackground.set(deletionId, completed)
+    this.#inBackground.set(deletionId, ended)
   }
 
-  async #complete(deletion: Deletion): Promise<void> {
+  async #runToEnd(deletion: Deletion): Promise<void> {
     const { apiKey, scope } = deletion
     const { onFinished } = this.#deps
     await this.#empty(deletion)
-    await this.#removeRest(deletion)
+    await this.#removeScopeAndRecord(deletion)
     this.#signalGone(deletion)
     if (!isDoneInSteps(scope)) onFinished(apiKey)
     this.#forget(deletion)
   }
 
-  async #removeRest({ apiKey, deletionId, scope }: Deletion): Promise<void> {
+  /** The last transaction of a deletion. */
+  async #removeScopeAndRecord({ apiKey, deletionId, scope }: Deletion): Promise<void> {
     const { database, clock } = this.#deps
     await database.write(async (db) => {
       if (!(await stored.renew(db, deletionId, clock.now()))) return
-      await removeRest(db, apiKey, scope, clock.now())
+      await removeScopeItself(db, apiKey, scope, clock.now())
       await stored.finish(db, deletionId)
     }, apiKey)
   }
 
+  /** Removes everything inside the scope. Returns the ids of the removed members or notifications. */
   async #empty({ deletionId, apiKey, scope }: Deletion): Promise<readonly string[]> {
     const { database, clock, onGone } = this.#deps
     const steps = removalSteps(apiKey, scope)
@@ -280,7 +291,7 @@ export class Deletions {
       let ids: string[] = []
       next = await database.write(async (db) => {
         ids = []
-        // Another server has finished it, so whatever has these ids now is new.
+        // Without its record, another server has finished the deletion. What has the deleted ids now is new data.
         if (!(await stored.renew(db, deletionId, clock.now()))) return undefined
         return runSteps(db, steps, from, ids)
       }, apiKey)
@@ -292,7 +303,7 @@ export class Deletions {
     return removedIds
   }
 
-  /** Not for a folder: the steps report its documents as they remove them. */
+  /** Reports the deleted documents, except those of a folder: `#empty` reports these as it removes them. */
   #signalGone({ apiKey, scope }: Deletion): void {
     const { onGone } = this.#deps
     if ('organizationIds' in scope) {
@@ -331,11 +342,12 @@ type DoneInSteps = Extract<
   { hiddenNotifications: unknown } | { inboxOf: unknown } | { reserved: unknown }
 >
 
-/** Whether the deletion is complete after its steps: nothing is left to remove, and no access changes. */
+/** Whether emptying the scope is the whole deletion: the scope itself is not stored, and no access changes. */
 const isDoneInSteps = (scope: Scope): scope is DoneInSteps =>
   'hiddenNotifications' in scope || 'inboxOf' in scope || 'reserved' in scope
 
-async function removeRest(db: Db, apiKey: string, scope: Scope, now: number): Promise<void> {
+/** Removes what the scope names: the organizations, the folder, the documents, the memberships or the notifications. */
+async function removeScopeItself(db: Db, apiKey: string, scope: Scope, now: number): Promise<void> {
   if (isDoneInSteps(scope)) return
   if ('organizationIds' in scope) return void (await organizations.remove(db, apiKey, scope.organizationIds))
   const { organizationId } = scope

@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto'
 
-/** Random and never sent, so no value from outside can contain it. */
+/** Stands for an `EncodedJson` while the value around it is encoded. It is random and never sent, so no caller can send it. */
 const placeholder = randomUUID()
+/** While `encodeJson` runs: the pieces of each `EncodedJson`, in the order of their placeholders. */
 let collected: (readonly Uint8Array[])[] | undefined
 
-/** Above this size an answer stays in pieces: joining 64 MiB takes 50 ms. */
+/** A larger answer stays in pieces: joining 64 MiB takes 50 ms. */
 const maxJoinedBytes = 1024 * 1024
 
-/** A value that is already encoded as JSON in UTF-8. An answer contains it unchanged. Large values are encoded in a thread or in slices. */
+/**
+ * A value that is already encoded as JSON in UTF-8; an answer contains it unchanged. Large values are encoded before the
+ * answer is, in a thread or in slices.
+ */
 export class EncodedJson {
   readonly #pieces: readonly Uint8Array[]
 
@@ -93,7 +97,7 @@ export class JsonGroupsEncoder {
   }
 }
 
-/** The body in one piece of memory. */
+/** Joins a body that is in several pieces. */
 export const joinedBody = (body: JsonBody): string | Buffer =>
   typeof body === 'string' || Buffer.isBuffer(body) ? body : Buffer.concat(body)
 
