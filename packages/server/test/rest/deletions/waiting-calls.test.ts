@@ -44,8 +44,8 @@ describe.each(stores)('calls that wait for a large deletion on %s', (store) => {
     await stepThrough(waiting, 1, calledAtMs + 10_001)
     expect(await waiting).toBe('ABORTED')
 
-    await database.write((db) => deletions.finish(db, deletion))
-    deletions.ended(deletion, true)
+    await database.write((db) => deletions.removeRecord(db, deletion))
+    deletions.onCallEnded(deletion, true)
     expect(await call()).toBe('done')
   })
 })
