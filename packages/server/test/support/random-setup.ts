@@ -6,5 +6,7 @@ import { testSeed } from './random.ts'
 fc.configureGlobal({ seed: testSeed })
 
 afterEach(({ task }) => {
-  if (task.result?.state === 'fail') console.log(`Failed with TEST_SEED=${testSeed}: ${task.name}`)
+  if (task.result?.state !== 'fail') return
+  // oxlint-disable-next-line no-console -- with the seed a failed run can be repeated
+  console.log(`Failed with TEST_SEED=${testSeed}: ${task.name}`)
 })

@@ -1,5 +1,5 @@
 import type { ApiError } from '@plenum/client'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
