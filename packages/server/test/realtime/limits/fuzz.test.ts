@@ -184,7 +184,9 @@ describe('[R8] hostile clients', () => {
           }),
         )
       })
-      report(`${sent} random frames at /${dialect} on ${connections} connections, closed with ${[...codes]}`)
+      report(
+        `${sent} random frames at /${dialect} on ${connections} connections, closed with ${[...codes].join()}`,
+      )
       expect([...codes]).toContain(4400)
       expect(connections).toBeGreaterThan(50)
     },
