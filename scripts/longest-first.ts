@@ -1,20 +1,33 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Slow test files, the slowest first. They start first, so that no worker is left alone with one of them at the end. */
+/** The ends of the paths of slow test files. They start first, so that no worker is left alone with one of them at the end. */
 const slowest = [
-  'attacks.test.ts',
-  'durability.test.ts',
-  'crdt-large.test.ts',
-  'large-deletions.test.ts',
-  'access.test.ts',
-  'realtime-durability.test.ts',
-  'folders-large.test.ts',
+  'faults/attacks.test.ts',
+  'crdt/large.test.ts',
+  'folders/large.test.ts',
+  'notifications/large.test.ts',
+  'deletions/large.test.ts',
+  'crdt/storage.test.ts',
+  'server/processes.test.ts',
+  'access/cut-off.test.ts',
+  'faults/durability.test.ts',
+  'faults/realtime-durability.test.ts',
+  'faults/killed-deletions.test.ts',
+  'access/access.test.ts',
+  'src/crdt/crdt.test.ts',
+  'validate-update.fuzz.test.ts',
+  'server/log.test.ts',
+  'clients/y-sweet.test.ts',
+  'editors/races.test.ts',
+  'editors/editor-log-large.test.ts',
+  'access/creation-by-opening.test.ts',
+  'documents/presence.test.ts',
 ]
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification) => {
-      const index = slowest.indexOf(moduleId.slice(moduleId.lastIndexOf('/') + 1))
+      const index = slowest.findIndex((end) => moduleId.endsWith(`/${end}`))
       return index < 0 ? slowest.length : index
     }
     return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other))
