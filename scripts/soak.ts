@@ -49,14 +49,18 @@ const minutes = positive('minutes', values.minutes)
 const effort = positive('effort', values.effort)
 const chosen = files.filter((file) => file.includes(positionals.join(' ')))
 if (chosen.length === 0) {
-  throw new Error(`No file's path contains "${positionals.join(' ')}". The files are:\n  ${files.join('\n  ')}`)
+  throw new Error(
+    `No file's path contains "${positionals.join(' ')}". The files are:\n  ${files.join('\n  ')}`,
+  )
 }
 
 const logs = mkdtempSync(join(tmpdir(), 'plenum-soak-'))
 const results = new Map<string, Results>()
 const startedAt = Date.now()
 const isOver = () => Date.now() - startedAt >= minutes * 60_000
-console.log(`${chosen.length} test files for ${minutes} minutes, with ${effort} times the rounds of npm test.`)
+console.log(
+  `${chosen.length} test files for ${minutes} minutes, with ${effort} times the rounds of npm test.`,
+)
 console.log(`The output of failed runs is kept in ${logs}.\n`)
 
 let isInterrupted = false
@@ -87,8 +91,18 @@ async function runOnce(file: string, round: number): Promise<void> {
   const beganAt = Date.now()
   const child = spawn(
     process.execPath,
-    ['node_modules/vitest/vitest.mjs', 'run', file, '--reporter=default', '--reporter=json', `--outputFile.json=${reportPath}`],
-    { env: { ...process.env, TEST_SEED: String(seed), TEST_EFFORT: String(effort) }, stdio: ['ignore', 'pipe', 'pipe'] },
+    [
+      'node_modules/vitest/vitest.mjs',
+      'run',
+      file,
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${reportPath}`,
+    ],
+    {
+      env: { ...process.env, TEST_SEED: String(seed), TEST_EFFORT: String(effort) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
   )
   const log = createWriteStream(logPath)
   child.stdout.pipe(log, { end: false })
@@ -127,7 +141,9 @@ function printTable(): void {
   console.log('\n| test file | runs | tests | failed | minutes | counted |\n|---|---|---|---|---|---|')
   for (const [file, { runs, tests, failures, ms, counts }] of results) {
     const counted = [...counts].map(([what, count]) => `${count} ${what}`).join(', ')
-    console.log(`| ${file} | ${runs} | ${tests} | ${failures.length} | ${(ms / 60_000).toFixed(1)} | ${counted} |`)
+    console.log(
+      `| ${file} | ${runs} | ${tests} | ${failures.length} | ${(ms / 60_000).toFixed(1)} | ${counted} |`,
+    )
   }
   for (const [file, { failures }] of results) {
     for (const failure of failures) console.log(`\n${file}\n  ${failure}`)

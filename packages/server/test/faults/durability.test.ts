@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as given from '../support/given.ts'
 import { createPostgresDatabase, startServer } from '../support/harness.ts'
 import { buildServer, type ServerProcess, startProcess } from '../support/processes/process.ts'
-import { rounds } from '../support/effort.ts'
-import { createRandom, testSeed } from '../support/random.ts'
+import { reportCounts, rounds } from '../support/effort.ts'
+import { createRandom } from '../support/random.ts'
 
 const kills = rounds(3)
 const folders: string[] = []
@@ -95,11 +95,7 @@ async function killRepeatedly({ program, env, kills }: Trial) {
   }
   await server.terminate()
   const missing = acknowledged.filter((id) => !found.has(id)).length
-  // oxlint-disable-next-line no-console -- the counts are part of the result
-  console.log(
-    `seed ${testSeed}: ${kills} kills, ${acknowledged.length} acknowledged, ${Math.max(lost, missing)} lost`,
-  )
-  return { acknowledged: acknowledged.length, lost: Math.max(lost, missing) }
+  return { kills, acknowledged: acknowledged.length, lost: Math.max(lost, missing) }
 }
 
 describe('[P1] an answered write survives SIGKILL at any moment', () => {
@@ -112,15 +108,12 @@ describe('[P1] an answered write survives SIGKILL at any moment', () => {
   test(
     '[P1] a server on SQLite loses no acknowledged write when it is killed under load, and its file stays intact',
     { timeout: 900_000 },
-    async () => {
+    async (context) => {
       const DATA_DIR = newFolder()
-      const { acknowledged, lost } = await killRepeatedly({
-        program: 'server',
-        env: { DATA_DIR, SECRET_KEY },
-        kills,
-      })
-      expect(lost).toBe(0)
-      expect(acknowledged).toBeGreaterThanOrEqual(10 * kills)
+      const counts = await killRepeatedly({ program: 'server', env: { DATA_DIR, SECRET_KEY }, kills })
+      reportCounts(context, counts)
+      expect(counts.lost).toBe(0)
+      expect(counts.acknowledged).toBeGreaterThanOrEqual(10 * kills)
       const db = new DatabaseSync(join(DATA_DIR, 'plenum.db'))
       expect(db.prepare('pragma integrity_check').get()).toEqual({ integrity_check: 'ok' })
       db.close()
@@ -130,11 +123,12 @@ describe('[P1] an answered write survives SIGKILL at any moment', () => {
   test(
     '[P1] a server on PostgreSQL loses no acknowledged write when it is killed under load',
     { timeout: 900_000 },
-    async () => {
+    async (context) => {
       const env = { DATA_DIR: newFolder(), SECRET_KEY, DATABASE_URL: await createPostgresDatabase() }
-      const { acknowledged, lost } = await killRepeatedly({ program: 'server', env, kills })
-      expect(lost).toBe(0)
-      expect(acknowledged).toBeGreaterThanOrEqual(10 * kills)
+      const counts = await killRepeatedly({ program: 'server', env, kills })
+      reportCounts(context, counts)
+      expect(counts.lost).toBe(0)
+      expect(counts.acknowledged).toBeGreaterThanOrEqual(10 * kills)
     },
   )
 

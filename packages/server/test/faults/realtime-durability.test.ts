@@ -9,8 +9,8 @@ import { converged, synced } from '../support/clients/convergence.ts'
 import { closeClients } from '../support/clients/open-clients.ts'
 import { yjsClient } from '../support/clients/yjs-client.ts'
 import { buildServer, freePort, startProcess } from '../support/processes/process.ts'
-import { rounds } from '../support/effort.ts'
-import { createRandom, testSeed } from '../support/random.ts'
+import { reportCounts, rounds } from '../support/effort.ts'
+import { createRandom } from '../support/random.ts'
 import { hocuspocusTypist, type Typist, yjsTypist } from '../support/clients/typists.ts'
 
 const random = createRandom()
@@ -92,9 +92,7 @@ async function killRepeatedly({ program, env, kills }: Trial) {
   }
   await server.terminate()
   const total = [...confirmed.values()].reduce((sum, words) => sum + words.length, 0)
-  // oxlint-disable-next-line no-console -- the counts are part of the result
-  console.log(`seed ${testSeed}: ${kills} kills, ${total} confirmed updates, ${lost} lost`)
-  return { confirmed: total, lost }
+  return { kills, confirmed: total, lost }
 }
 
 describe('[R7] a confirmed update survives SIGKILL at any moment', () => {
@@ -107,12 +105,12 @@ describe('[R7] a confirmed update survives SIGKILL at any moment', () => {
   test(
     '[R7] a server on SQLite loses no confirmed update when it is killed while clients type',
     { timeout: 900_000 },
-    async () => {
+    async (context) => {
       const DATA_DIR = newFolder()
-      const trial = { program: 'server', env: { DATA_DIR, SECRET_KEY }, kills } as const
-      const { confirmed, lost } = await killRepeatedly(trial)
-      expect(lost).toBe(0)
-      expect(confirmed).toBeGreaterThanOrEqual(30 * kills)
+      const counts = await killRepeatedly({ program: 'server', env: { DATA_DIR, SECRET_KEY }, kills })
+      reportCounts(context, counts)
+      expect(counts.lost).toBe(0)
+      expect(counts.confirmed).toBeGreaterThanOrEqual(30 * kills)
       const db = new DatabaseSync(join(DATA_DIR, 'plenum.db'))
       expect(db.prepare('pragma integrity_check').get()).toEqual({ integrity_check: 'ok' })
       db.close()
@@ -122,11 +120,12 @@ describe('[R7] a confirmed update survives SIGKILL at any moment', () => {
   test(
     '[R7] a server on PostgreSQL loses no confirmed update when it is killed while clients type',
     { timeout: 900_000 },
-    async () => {
+    async (context) => {
       const env = { DATA_DIR: newFolder(), SECRET_KEY, DATABASE_URL: await createPostgresDatabase() }
-      const { confirmed, lost } = await killRepeatedly({ program: 'server', env, kills })
-      expect(lost).toBe(0)
-      expect(confirmed).toBeGreaterThanOrEqual(30 * kills)
+      const counts = await killRepeatedly({ program: 'server', env, kills })
+      reportCounts(context, counts)
+      expect(counts.lost).toBe(0)
+      expect(counts.confirmed).toBeGreaterThanOrEqual(30 * kills)
     },
   )
 

@@ -11,7 +11,7 @@ import {
   struct,
   embed,
 } from '../../../test/support/updates/scenes.ts'
-import { rounds } from '../../../test/support/effort.ts'
+import { reportCounts, rounds } from '../../../test/support/effort.ts'
 import { createRandom, testSeed } from '../../../test/support/random.ts'
 import { realUpdates, Session, type RealUpdate } from '../../../test/support/updates/sessions.ts'
 import { maxStructsPerStep } from './update-order.ts'
@@ -26,11 +26,6 @@ import {
 
 /** Measured: at most 1. The validation has no loop over the document, so more would mean a new one. */
 const maxLookupsPerByte = 1
-
-function report(line: string): void {
-  // oxlint-disable-next-line no-console -- the counts are part of the result
-  console.log(`seed ${testSeed}: ${line}`)
-}
 
 /** Counts how often the validation asks for something about the document. */
 function countLookups(known: StateVector, options: Options) {
@@ -96,7 +91,7 @@ const sum = (trials: readonly Trial[], key: 'tried' | 'accepted') =>
   trials.reduce((n, trial) => n + trial[key], 0)
 
 describe('[V1] the validation of random updates', () => {
-  test('[V1] the validation agrees with Yjs on sessions of several editors, in order and out of order', () => {
+  test('[V1] the validation agrees with Yjs on sessions of several editors, in order and out of order', (context) => {
     const total = { accepted: 0, changes: 0, gap: 0, future_delete: 0 }
     const steps = fc.array(
       fc.record({ peer: fc.nat(3), action: fc.nat(999), a: fc.nat(999), b: fc.nat(999) }),
@@ -110,21 +105,21 @@ describe('[V1] the validation of random updates', () => {
       }),
       { numRuns: rounds(50) },
     )
-    report(`${JSON.stringify(total)} updates of sessions`)
+    reportCounts(context, total)
     expect(Math.min(...Object.values(total))).toBeGreaterThan(0)
   })
 
-  test('[V1] the validation agrees with Yjs on 200 real updates cut off at every byte', () => {
+  test('[V1] the validation agrees with Yjs on 200 real updates cut off at every byte', (context) => {
     const trials = realUpdates(testSeed, rounds(200)).map((real) => {
       const trial = new Trial(real)
       for (let end = 0; end < real.bytes.length; end++) trial.check(real.bytes.subarray(0, end))
       return trial
     })
-    report(`${sum(trials, 'tried')} cut updates, ${sum(trials, 'accepted')} accepted`)
+    reportCounts(context, { 'cut updates': sum(trials, 'tried') })
     expect(sum(trials, 'tried')).toBeGreaterThan(5_000)
   })
 
-  test('[V1] the validation agrees with Yjs on real updates with 1 to 8 bytes changed', () => {
+  test('[V1] the validation agrees with Yjs on real updates with 1 to 8 bytes changed', (context) => {
     const random = createRandom()
     const reals = realUpdates(testSeed + 1, 500)
     const trials = reals.map((real) => new Trial(real))
@@ -138,11 +133,11 @@ describe('[V1] the validation of random updates', () => {
       }
       ;(trials[index] as Trial).check(bytes)
     }
-    report(`${sum(trials, 'tried')} changed updates, ${sum(trials, 'accepted')} accepted`)
+    reportCounts(context, { 'changed updates': sum(trials, 'tried') })
     expect(sum(trials, 'accepted')).toBeGreaterThan(300)
   })
 
-  test('[V1] the validation agrees with Yjs on hostile updates, one after the other on the same document', () => {
+  test('[V1] the validation agrees with Yjs on hostile updates, one after the other on the same document', (context) => {
     const random = createRandom()
     let accepted = 0
     const codes: Record<string, number> = {}
@@ -166,18 +161,18 @@ describe('[V1] the validation of random updates', () => {
       expect(validate(new Y.Doc(), state)).toMatchObject({ ok: true })
       expect(stateOf(docOf(state))).toEqual(stateOf(doc))
     }
-    report(`hostile updates: ${JSON.stringify(codes)}`)
+    reportCounts(context, codes)
     expect(accepted).toBeGreaterThan(1_500)
   })
 
-  test('[V1] the validation agrees with Yjs on random bytes', () => {
+  test('[V1] the validation agrees with Yjs on random bytes', (context) => {
     const random = createRandom()
     const trial = new Trial({ base: Uint8Array.of(0, 0), bytes: Uint8Array.of() })
     for (let i = 0; i < rounds(30_000); i++) {
       const limit = [256, 12, 3][random(3)] as number
       trial.check(Uint8Array.from({ length: random(60) }, () => random(limit)))
     }
-    report(`${trial.tried} random inputs, ${trial.accepted} accepted`)
+    reportCounts(context, { 'random inputs': trial.tried })
   })
 })
 

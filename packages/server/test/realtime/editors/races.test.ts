@@ -12,8 +12,8 @@ import { closeClients } from '../../support/clients/open-clients.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
 import { metric } from '../../support/metrics-page.ts'
-import { rounds } from '../../support/effort.ts'
-import { createRandom, testSeed } from '../../support/random.ts'
+import { reportCounts, rounds } from '../../support/effort.ts'
+import { createRandom } from '../../support/random.ts'
 
 const actions = rounds(300)
 
@@ -31,15 +31,14 @@ describe.each(stores)('random concurrent operations on %s', (store) => {
   test(
     '[R1] [R4] [R7] all clients of every editor converge to its stored content',
     { timeout: 300_000 },
-    async () => {
+    async (context) => {
       const databaseUrl = store === 'postgres' ? await createPostgresDatabase() : undefined
       const data = databaseUrl === undefined ? undefined : { dataDir: '/tmp/unused', databaseUrl }
       const server = await startServer(store, { data })
       stops.push(() => server.stop())
       const race = new Race(server, await given.tenant(server), databaseUrl)
       await race.run(actions)
-      // oxlint-disable-next-line no-console -- the counts are part of the result
-      console.log(`${store}, seed ${testSeed}: ${JSON.stringify(Object.fromEntries(race.counts))}`)
+      reportCounts(context, Object.fromEntries(race.counts))
       await race.settle()
       closeClients()
       // The server keeps editors for a few seconds for clients that reconnect.
