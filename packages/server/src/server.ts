@@ -55,6 +55,8 @@ export interface ServerDeps {
   clock?: Clock
   /** How often the job runner looks for postponed jobs. */
   jobPollMs?: number
+  /** Default: threads that run the program `worker` beside this module. */
+  threads?: DocumentThreads
 }
 
 export interface Server {
@@ -86,7 +88,7 @@ export function createServer(deps: ServerDeps): Server {
   })
 
   // Documents: built in threads, stored as snapshots.
-  const threads = new DocumentThreads(() => startWorker('worker', import.meta.url))
+  const { threads = new DocumentThreads(() => startWorker('worker', import.meta.url)) } = deps
   const snapshots = new SnapshotWriter(database, (err) => log.error({ err }, 'cannot write a snapshot'))
 
   // Background work.

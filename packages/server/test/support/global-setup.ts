@@ -1,4 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { TestProject } from 'vitest/node'
+import { bundle } from '../../../../scripts/bundle.mjs'
 import { openDatabase } from '../../src/store/engine/open.ts'
 import { createDatabase, postgresForTests } from './services.ts'
 
@@ -8,10 +13,14 @@ declare module 'vitest' {
     postgresUrl: string
     /** The name of a database with the newest schema. Copying it is faster than running all migrations again. */
     migratedDatabase: string
+    /** A module beside the bundled program of worker threads. */
+    workerProgram: string
   }
 }
 
-/** One PostgreSQL for the whole run. */
+const root = fileURLToPath(new URL('../../../..', import.meta.url))
+
+/** One PostgreSQL and one bundle of the worker's program for the whole run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const postgres = await postgresForTests()
   const url = await createDatabase(postgres.url)
@@ -25,5 +34,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await database.close()
   project.provide('postgresUrl', postgres.url)
   project.provide('migratedDatabase', new URL(url).pathname.slice(1))
-  return () => postgres.stop()
+  const program = mkdtempSync(join(tmpdir(), 'plenum-worker-'))
+  await bundle({ worker: join(root, 'packages/server/src/worker.ts') }, program, 'node', (id) =>
+    id.startsWith('node:'),
+  )
+  project.provide('workerProgram', pathToFileURL(join(program, 'main.js')).href)
+  return async () => {
+    await postgres.stop()
+    rmSync(program, { recursive: true })
+  }
 }

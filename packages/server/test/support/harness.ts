@@ -15,6 +15,7 @@ import { createServer, type Server } from '../../src/server.ts'
 import type { Database } from '../../src/store/engine/db.ts'
 import { openDatabase } from '../../src/store/engine/open.ts'
 import type { Sync } from '../../src/store/engine/group-sync.ts'
+import { createDocumentThreads } from './updates/document-work.ts'
 
 /** Every test of behaviour runs on both databases. */
 export const stores = ['sqlite', 'postgres'] as const
@@ -51,6 +52,8 @@ export interface ServerOptions {
   sync?: Sync
   /** The interval at which the server polls for postponed jobs. */
   jobPollMs?: number
+  /** Work in a thread that takes longer fails. Default: the server's own limits. */
+  threadLimitMs?: number
   /** The data of an earlier server. */
   data?: { dataDir: string; databaseUrl: string | undefined }
 }
@@ -58,7 +61,7 @@ export interface ServerOptions {
 const secretKey = 'a secret key that only these tests use'
 
 export async function startServer(store: Store, options: ServerOptions = {}): Promise<TestServer> {
-  const { env = {}, sync, jobPollMs } = options
+  const { env = {}, sync, jobPollMs, threadLimitMs } = options
   const data = options.data ?? {
     dataDir: mkdtempSync(join(tmpdir(), 'plenum-test-')),
     databaseUrl: store === 'postgres' ? await createPostgresDatabase() : undefined,
@@ -93,7 +96,18 @@ export async function startServer(store: Store, options: ServerOptions = {}): Pr
   const log = createLog('debug', { write: (line) => void logged.push(line) })
   const serverClock = { ...systemClock, now: () => Date.now() + clock.offsetMs }
   const bus = createServerBus(log)
-  const server = createServer({ config, database, secrets, metrics, log, bus, clock: serverClock, jobPollMs })
+  const threads = createDocumentThreads({ limitMs: threadLimitMs })
+  const server = createServer({
+    config,
+    database,
+    secrets,
+    metrics,
+    log,
+    bus,
+    clock: serverClock,
+    jobPollMs,
+    threads,
+  })
   const url = await server.start()
 
   return {

@@ -1,14 +1,15 @@
+import { inject } from 'vitest'
 import { DocumentThreads, type DocumentThreadsOptions } from '../../../src/crdt/document-threads.ts'
 import { sizeOf } from '../../../src/crdt/content/parts.ts'
 import { createStoredDocuments, type StoredDocuments } from '../../../src/crdt/stored-documents.ts'
 import { createCrdt, type Crdt } from '../../../src/crdt/crdt.ts'
 import { startWorker } from '../../../src/platform/threads/worker.ts'
 
-const server = new URL('../../../src/server.ts', import.meta.url).href
-
-/** The threads of a server. */
-export const createDocumentThreads = (options?: DocumentThreadsOptions): DocumentThreads =>
-  new DocumentThreads(() => startWorker('worker', server), options)
+/** The threads of a server. They start from a bundle, which takes a tenth of the time of a start from the sources. */
+export const createDocumentThreads = (options?: DocumentThreadsOptions): DocumentThreads => {
+  const program = inject('workerProgram')
+  return new DocumentThreads(() => startWorker('worker', program), options)
+}
 
 interface Options extends DocumentThreadsOptions {
   inlineBytes?: number
