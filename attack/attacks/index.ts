@@ -19,6 +19,7 @@ import { slowReaders } from './slow-readers.ts'
 /** All attacks. The first entry is the baseline without an attack. */
 export const attacks: readonly Attack[] = [
   nothing,
+  costlyBodies,
   slowDocumentWrites,
   slowDocumentReads,
   slowDocumentSockets,
@@ -28,7 +29,6 @@ export const attacks: readonly Attack[] = [
   largeDeletion,
   creationByOpening,
   slowReaders,
-  costlyBodies,
   presenceUnderManyRefs,
   presenceOfManyViewers,
   awarenessOfManyViewers,
