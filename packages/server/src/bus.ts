@@ -8,7 +8,10 @@ interface InDocument {
   documentId: string
 }
 
-/** Whose access may have changed: these users, all users in these organizations or documents, or without a field everyone. */
+/**
+ * Whose access may have changed: that of these users, or of all users in these organizations or documents. If no field is
+ * set: of all users under the API key.
+ */
 export interface AccessScope {
   userIds?: readonly string[]
   organizationIds?: readonly string[]

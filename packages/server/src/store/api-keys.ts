@@ -61,7 +61,7 @@ const selectWithTokens = prepared((db, { apiKey }: { apiKey: string }) =>
     .where('api_keys.api_key', '=', apiKey),
 )
 
-/** Reads the API key with its valid tokens, in one query, because every request begins with it. */
+/** Reads the API key with its valid tokens, in one query: on PostgreSQL every request begins with it. SQLite is cached. */
 export async function find(
   db: Db,
   apiKey: string,

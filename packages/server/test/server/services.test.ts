@@ -104,7 +104,7 @@ test('[T1] tests use the server of TEST_POSTGRES_URL instead of starting one', a
   expect(await query(await createDatabase(inject('postgresUrl')), 'select 1 as one')).toEqual([{ one: 1 }])
 })
 
-test('[T1] postgresForTests fails with a message that names a TEST_POSTGRES_URL that does not answer', async () => {
+test('[T1] if the server of TEST_POSTGRES_URL does not answer, postgresForTests fails with a message that names the variable', async () => {
   const postgres = await start()
   await postgres.stop()
   vi.stubEnv('TEST_POSTGRES_URL', postgres.url)

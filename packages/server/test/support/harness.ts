@@ -8,7 +8,7 @@ import { afterAll, beforeAll, inject } from 'vitest'
 import { createSecrets, type Secrets } from '../../src/access/credentials/secrets.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { type Bus, createServerBus } from '../../src/bus.ts'
-import { systemClock } from '../../src/platform/clock.ts'
+import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log/log.ts'
 import { createMetrics } from '../../src/platform/metrics/metrics.ts'
 import { createServer, type Server } from '../../src/server.ts'
@@ -54,6 +54,8 @@ export interface ServerOptions {
   jobPollMs?: number
   /** Work in a thread that takes longer fails. Default: the server's own limits. */
   threadLimitMs?: number
+  /** How many times faster than real time the server's clock and timers run. */
+  clockSpeed?: number
   /** The data of an earlier server. */
   data?: { dataDir: string; databaseUrl: string | undefined }
 }
@@ -94,7 +96,7 @@ export async function startServer(store: Store, options: ServerOptions = {}): Pr
   const clock = { offsetMs: 0 }
   const logged: string[] = []
   const log = createLog('debug', { write: (line) => void logged.push(line) })
-  const serverClock = { ...systemClock, now: () => Date.now() + clock.offsetMs }
+  const serverClock = withSpeed(options.clockSpeed ?? 1, clock)
   const bus = createServerBus(log)
   const threads = createDocumentThreads({ limitMs: threadLimitMs })
   const server = createServer({
@@ -143,6 +145,17 @@ export async function startServer(store: Store, options: ServerOptions = {}): Pr
       await database.close()
       return startServer(store, { ...options, data })
     },
+  }
+}
+
+/** The system's clock, moved by `offsetMs`, and faster by `speed`. */
+function withSpeed(speed: number, offset: { offsetMs: number }): Clock {
+  const startedAt = Date.now()
+  return {
+    now: () => Math.round(startedAt + (Date.now() - startedAt) * speed) + offset.offsetMs,
+    elapsed: () => systemClock.elapsed() * speed,
+    setTimeout: (run, ms) => systemClock.setTimeout(run, ms / speed),
+    setInterval: (run, ms) => systemClock.setInterval(run, ms / speed),
   }
 }
 

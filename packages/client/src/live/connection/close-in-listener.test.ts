@@ -83,7 +83,7 @@ test('[K4] a document that a listener closes while it opens stays closed', async
   expect(fakes.server.socket.sent('close')).toHaveLength(1)
 })
 
-test('[K4] a document that its listener closes when the server closes it leaves no timer', async () => {
+test('[K4] no timer of a document is left if its listener closes it when the server closes it', async () => {
   const { connection, document } = await openDocument()
   const ref = acceptDocument(1)
   document.subscribe(() => document.close())

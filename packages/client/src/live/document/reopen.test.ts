@@ -87,7 +87,7 @@ test('[K4] a document ignores messages to its earlier ref', async () => {
   expect(document.status).toBe('connected')
 })
 
-test('[K4] a denied document stays closed after a reconnect, and can be opened again after close', async () => {
+test('[K4] a reconnect does not open a denied document again; the application can, after it has called close()', async () => {
   const { connection, document } = await openDocument()
   const ref = acceptDocument(5, [state('a', { n: 1 })])
   const editor = document.editor('note')

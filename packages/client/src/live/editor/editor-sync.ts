@@ -199,7 +199,7 @@ export class EditorSync {
   }
 
   #onRefused(channel: Channel, { number, reason, status }: EditorFrame & { kind: 'refused' }): void {
-    // A later update is durable and contains the refused update.
+    // A later update has its answer: it was saved and contains this one, or its own refusal was handled.
     if (number <= this.#lastAnswered) return
     this.#markAnswered(number)
     // Only one change was refused. The difference, which the client sends on a new channel, may be accepted.

@@ -4,8 +4,8 @@ import type { Connection } from './connection.ts'
 const maxUnansweredBytes = 256 * 1024
 
 /**
- * Holds a connection while the requests on it have too many unanswered bytes: live states and version requests.
- * `editors/update-backpressure.ts` holds it for updates of editors, which count by the queue of their room.
+ * Holds a connection while its live states and version requests without an answer have too many bytes together. Updates of
+ * editors are not counted here: `editors/update-backpressure.ts` holds the connection while too many wait in a room.
  */
 export class Backlog {
   readonly #connection: Connection

@@ -123,7 +123,8 @@ async function findPositions(db: Db, apiKey: string, filter: Filter, window: Win
     }
     return scan(db, window, async (window) => (await step(window).execute()).map(toPosition))
   }
-  // One read per name of the user, so that each follows the order of an index. Both may find the same notification.
+  // A recipient is stored by user id or by email address. Each has a read of its own, which follows the order of an index.
+  // Both reads may find the same notification.
   const found = new Map<string, Position>()
   for (const name of namesOf(user)) {
     const positions = ids

@@ -148,6 +148,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     await synced(denied)
     await tenant.client.documents.delete({ organizationId: 'org_1', documentIds: ['locked'] })
     await eventually(() => ends.slice(1)).toEqual([{ code: 4404, reason: 'The document was deleted.' }])
+    expect(denied.provider.shouldConnect).toBe(false)
   })
 
   test.each(['note', 'org_1/note', 'org_1/doc/note/more'])(

@@ -390,7 +390,8 @@ describe.each(stores)('presence over sockets on %s', (store) => {
 })
 
 describe('presence of dead connections', () => {
-  const server = useServer('sqlite')
+  const clockSpeed = 5
+  const server = useServer('sqlite', { clockSpeed })
 
   test('[R12.4] a connection that stops responding is closed, and its user leaves the list within 35 s', async () => {
     const tenant = await given.tenant(server)
@@ -405,7 +406,7 @@ describe('presence of dead connections', () => {
     // Paused sockets read nothing, so they answer no pings.
     json.socket.pause()
     yjs.socket.pause()
-    await expect.poll(() => view.present, { timeout: 35_000, interval: 100 }).toEqual({})
+    await expect.poll(() => view.present, { timeout: 35_000 / clockSpeed, interval: 20 }).toEqual({})
   })
 })
 

@@ -34,7 +34,7 @@ describe.each(stores)('random concurrent operations on %s', (store) => {
     async (context) => {
       const databaseUrl = store === 'postgres' ? await createPostgresDatabase() : undefined
       const data = databaseUrl === undefined ? undefined : { dataDir: '/tmp/unused', databaseUrl }
-      const server = await startServer(store, { data })
+      const server = await startServer(store, { data, clockSpeed: 5 })
       stops.push(() => server.stop())
       const race = new Race(server, await given.tenant(server), databaseUrl)
       await race.run(actions)
