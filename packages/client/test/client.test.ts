@@ -93,7 +93,7 @@ describe('[K1] requests', () => {
     expect(received[0]?.headers['content-type']).toBe('application/json')
   })
 
-  test('[K1] the client accepts a server URL with a path, with or without a trailing slash', async () => {
+  test('[K1] the client accepts a server URL with a path and with trailing slashes', async () => {
     const { url, received } = await serve(success([]))
     await createClient({ url: `${url}/` }).organizations.get()
     await createClient({ url: `${url}/behind/a/proxy//` }).organizations.get()
@@ -118,7 +118,7 @@ describe('[K1] requests', () => {
 })
 
 describe('[K1] answers', () => {
-  test('[K1] the client returns the message, data and page tokens of a success', async () => {
+  test('[K1] the client returns the message, the data and the page token of a success', async () => {
     const { client } = await serve(success(['x'], { nextPageToken: 'next' }))
     expect(await client().organizations.get()).toEqual({
       message: 'Done.',
@@ -264,7 +264,7 @@ describe('[K1] retries', () => {
     expect(received).toHaveLength(1)
   })
 
-  test('[K1] the client waits for retry-after before a retry, and throws if the wait is too long', async () => {
+  test('[K1] the client waits for a retry-after in seconds before a retry, throws if the wait is too long, and ignores a date', async () => {
     const { client, received } = await serve(failure(503, 'UNAVAILABLE', { 'retry-after': '1' }), success([]))
     const startedAt = Date.now()
     await client().organizations.get()
@@ -305,7 +305,7 @@ describe('[K1] retries', () => {
     expect(attempts).toBe(2)
   })
 
-  test('[K1] the client does not retry after the caller aborts, during an attempt or between two attempts', async () => {
+  test('[K1] the client does not retry after the caller aborts during an attempt or between two, and sends nothing after an earlier abort', async () => {
     const { client, received } = await serve(neverAnswer)
     const during = new AbortController()
     const first = errorOf(client().organizations.get({}, { signal: during.signal }))

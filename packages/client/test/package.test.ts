@@ -54,7 +54,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('[K13] the packed client needs no other package of Plenum, and contains no schemas', () => {
+test('[K13] the packed client depends only on lib0 and y-protocols, and imports neither a package of Plenum nor the schema library', () => {
   const installed = join(project, 'node_modules')
   const names = readdirSync(installed).filter((name) => !name.startsWith('.'))
   expect(names.sort()).toEqual(['@plenum', 'isomorphic.js', 'lib0', 'y-protocols', 'yjs'])

@@ -1,4 +1,4 @@
-/** Maps the dotted name of every event to its grouped name. Null: the event has no grouped name (spec 24.2, 24.3). */
+/** Maps the dotted name of every event to its grouped name. Null: the event has no grouped name (spec 24.3). */
 export const groupedNames = {
   'comment_annotation.add': 'comment.newlyAdded',
   'comment_annotation.assign': 'comment.assigned',

@@ -7,7 +7,7 @@ import type { Parts } from './content/parts.ts'
 import { restore } from './content/restore.ts'
 import { chooseRoot, type Contents, type ContentType, locateRoot } from './content/roots.ts'
 
-/** New content for the root with this content key. Default: the root that is read. */
+/** New content for the root `contentKey`. Default: the root that `chooseRoot` returns. */
 export interface Replacement {
   type: ContentType
   contentKey?: string

@@ -75,7 +75,7 @@ test('[K2.1] a connection that its status listener reconnects after a loss opens
   expect(connection.status).toBe('connected')
 })
 
-test('[K4] a document that a listener closes while it opens stays closed', async () => {
+test('[K4] a document that a listener of its live state closes while the document opens stays closed', async () => {
   const { document } = await openDocument()
   document.liveState('a').subscribe(() => document.close())
   acceptDocument(1, [state('a', { n: 1 })])
@@ -83,7 +83,7 @@ test('[K4] a document that a listener closes while it opens stays closed', async
   expect(fakes.server.socket.sent('close')).toHaveLength(1)
 })
 
-test('[K4] no timer of a document is left if its listener closes it when the server closes it', async () => {
+test('[K4] a document that the server closes for now leaves no retry timer if its listener calls document.close()', async () => {
   const { connection, document } = await openDocument()
   const ref = acceptDocument(1)
   document.subscribe(() => document.close())

@@ -33,7 +33,7 @@ test('[K11] an error that ends the connection is emitted once by the connection,
   await expect(editor.whenSynced).rejects.toBe(error)
 })
 
-test('[K11] the error of a denied document names the document and the call that grants access', async () => {
+test('[K11] the error of a denied document names the document and the call that grants access, and no other document emits it', async () => {
   const { connection, document, editor } = await openEditor()
   const other = connection.document('acme', 'other')
   const errors = [connection, document, editor].map(collectErrors)

@@ -55,7 +55,7 @@ test('[K2.2] a connection that the server moves reconnects after the delay in th
   expect(fakes.server.sockets[1]?.readyState).toBe(3)
 })
 
-test('[K2.1] a silent connection is replaced within 30 s, and its late messages are ignored', async () => {
+test('[K2.1] a connection that is silent for 30 s is replaced, and its late messages are ignored', async () => {
   const connection = await connect()
   fakes.server.socket.authenticate()
   await vi.advanceTimersByTimeAsync(15_000)

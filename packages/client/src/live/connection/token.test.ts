@@ -30,7 +30,7 @@ test('[K3.2] a token is reused by the next connection until it expires', async (
   expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: jwt('2') }])
 })
 
-test('[K3.2] the token callback is not called before the caller has the document', async () => {
+test('[K3.2] the token callback is called only after connection.document has returned', async () => {
   const connection = fakes.server.connect({ token: () => jwt(`for-${document.status}`) })
   fakes.closeAfterTest(connection)
   const document: LiveDocument = connection.document('org_1', 'doc_1')

@@ -95,7 +95,7 @@ test('[K11.2] the console shows at most 50 different errors', async () => {
   expect(warnings()).toHaveLength(50)
 })
 
-test('[K11.2] [K11.4] the console warns after three attempts that the server does not answer, and again only after a connection', async () => {
+test('[K11.2] [K11.4] the console warns after three attempts that the server does not answer, and again only after a connection has succeeded', async () => {
   const connection = await connect()
   const errors = collectErrors(connection)
   const fail = async (times: number) => {

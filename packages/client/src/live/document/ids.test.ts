@@ -4,7 +4,7 @@ import { useDocumentScene } from '../../../test/support/document-scene.ts'
 const { openDocument } = useDocumentScene()
 
 test.each(['', 'x'.repeat(257), 5])(
-  '[K4] an id that is not a string of 1 to 256 characters is refused before it is sent: %#',
+  '[0.6] an id that is not a string of 1 to 256 characters is refused before it is sent: %#',
   async (value) => {
     const id = value as string
     const { connection, document } = await openDocument()
@@ -17,7 +17,7 @@ test.each(['', 'x'.repeat(257), 5])(
   },
 )
 
-test('[K4] an emoji in an id counts as one character', async () => {
+test('[0.6] an emoji in an id counts as one character', async () => {
   const { document } = await openDocument()
   expect(document.liveState('😀'.repeat(256)).liveStateDataId).toHaveLength(512)
   expect(() => document.liveState('😀'.repeat(257))).toThrow('1 to 256 characters')

@@ -28,7 +28,7 @@ test('[K4] a document requests the changes since its position after a reconnect,
   expect(fakes.server.socket.sent('open')[0]).toMatchObject({ since: at(9) })
 })
 
-test('[K4] a document drops the live states that are missing when the server sends all of them', async () => {
+test('[K4] a document drops the live states that the server does not send when the document opens with another epoch', async () => {
   const { document } = await openDocument()
   acceptDocument(5, [state('a', { n: 1 }), state('b', { n: 1 })])
   const values: unknown[] = []
@@ -87,7 +87,7 @@ test('[K4] a document ignores messages to its earlier ref', async () => {
   expect(document.status).toBe('connected')
 })
 
-test('[K4] a reconnect does not open a denied document again; the application can, after it has called close()', async () => {
+test('[K3] a reconnect does not open a denied document again, but the application can after document.close()', async () => {
   const { connection, document } = await openDocument()
   const ref = acceptDocument(5, [state('a', { n: 1 })])
   const editor = document.editor('note')

@@ -40,7 +40,7 @@ test('[K9] the awareness of an editor sends only the local state', async () => {
   bob.awareness.destroy()
 })
 
-test('[K9] the awareness of an editor drops the states of other clients while disconnected, and publishes the local state again afterwards', async () => {
+test('[K9] the awareness of an editor drops the states of other clients while disconnected, and publishes the local state again after the reconnect', async () => {
   const { editor } = await openSyncedEditor()
   const own = editor.awareness.clientID
   const bob = otherClient()

@@ -13,7 +13,7 @@ test('[K7] document.editor throws for an unknown type', async () => {
   )
 })
 
-test('[K7.1] document.editor throws for a Y.Doc of another copy of Yjs, and says how to keep one copy', async () => {
+test('[K7.1] document.editor throws for a Y.Doc of another copy of Yjs, says how to keep one copy, and accepts a subclass of Y.Doc', async () => {
   const { document } = await openSyncedEditor()
   // Yjs logs an error when it is loaded twice.
   vi.spyOn(console, 'error').mockImplementation(() => {})
@@ -45,7 +45,7 @@ test('[K7] editor.close sends outstanding changes, rejects whenSaved and leaves 
   expect(editor.doc.getText().toJSON()).toBe('afterlast')
 })
 
-test('[K7] an editor reports once that it is closed, after the document has dropped it', async () => {
+test('[K7] an editor reports once that it is closed, after the document has dropped the editor', async () => {
   const { editor, document } = await openSyncedEditor()
   const events: unknown[] = []
   editor.subscribe(({ status }) => events.push([status, document.editor(editor.editorId) === editor]))

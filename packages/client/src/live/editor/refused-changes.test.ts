@@ -15,7 +15,7 @@ const {
   sentFrames,
 } = useEditorScene()
 
-test('[K8] a refused change is sent once more as part of the difference, and the editor emits an error if the difference is refused too', async () => {
+test('[K8] a refused change is sent once more in a sync reply, and the editor emits an error if the reply is refused too', async () => {
   const { editor, errors, text } = await openSyncedEditor()
   text.insert(0, 'a')
   const saved = editor.whenSaved()
@@ -33,7 +33,7 @@ test('[K8] a refused change is sent once more as part of the difference, and the
   refuse(2)
   await expect(saved).rejects.toMatchObject({ status: 'FAILED_PRECONDITION', message: 'Because.' })
   expect(errors).toHaveLength(1)
-  // The editor does not send the difference a second time.
+  // The editor does not send the sync reply a second time.
   deliverContent()
   text.insert(2, 'c')
   await vi.advanceTimersByTimeAsync(10_000)
@@ -66,7 +66,7 @@ test('[K8] a change above 1 MiB is not sent, and the editor emits an error', asy
   expect(editor.saved).toBe(false)
 })
 
-test('[K8] an editor that the server closes is reopened after a temporary code, and fails after a final code', async () => {
+test('[K3] [K8] an editor that the server closes is reopened after a temporary code, and fails after a final code', async () => {
   const { editor, document } = await openSyncedEditor()
   const closeEditor = (code: number) =>
     fakes.server.socket.deliver({ type: 'editorClosed', channel: channel(), code, reason: 'Because.' })

@@ -66,7 +66,7 @@ test('[K7] an editor is saved when the server has stored the last change, and no
   expect(savedValues).toEqual([false, true])
 })
 
-test('[K7] an editor sends changes made while offline as part of one difference after the reconnect', async () => {
+test('[K7] an editor sends all changes that the server has not stored in one sync reply after the reconnect', async () => {
   const { editor, text } = await openSyncedEditor()
   text.insert(0, 'a')
   await settle()

@@ -56,7 +56,7 @@ test('[K8.1] the changes of a viewer are reported once, also after a reconnect, 
   expect(errors).toHaveLength(1)
 })
 
-test('[K8.1] whenSaved rejects for offline changes when the server says that the user is a viewer', async () => {
+test('[K8.1] whenSaved rejects when the server refuses the offline changes of a user who has become a viewer', async () => {
   const { editor, errors, text } = await openSyncedEditor()
   fakes.server.socket.disconnect()
   text.insert(0, 'offline')

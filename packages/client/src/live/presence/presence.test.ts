@@ -115,7 +115,7 @@ test('[K6] presence.others stays the same array until an entry of another user c
   expect(idsOf(presence.others)).toEqual(['eve'])
 })
 
-test('[K6.2] the own presence is sent at most 20 times a second, and the latest value always', async () => {
+test('[K6.2] the client sends its own presence at most 20 times a second, and always sends the latest value', async () => {
   const { document } = await openDocument()
   for (let x = 0; x < 100; x++) {
     document.presence.set({ data: { x } })
@@ -127,7 +127,7 @@ test('[K6.2] the own presence is sent at most 20 times a second, and the latest 
   expect(sent.at(-1)?.data).toEqual({ x: 99 })
 })
 
-test('[K6.2] the own presence is sent again after each connection, unless it is the default', async () => {
+test('[K6.2] the client sends its own presence again after a reconnect, and sends none before the application sets it', async () => {
   const { document } = await openDocument()
   expect(published()).toEqual([])
   document.presence.set({ status: 'away', data: { cursor: 1 } })
@@ -171,7 +171,7 @@ test('[K6.3] an inactive user is away after 5 minutes, offline after 10, and onl
   expect(published()).toEqual(['away', 'offline', 'online', 'away'])
 })
 
-test('[K6.3] a user is away while the page is hidden', async () => {
+test('[K6.3] a user is away while the page is hidden, and offline after it was hidden for 10 minutes', async () => {
   const page = stubPage()
   await openDocument()
   page.show(false)

@@ -43,7 +43,7 @@ test('[K5] a live state shows a local change at once, and set resolves when the 
   ])
 })
 
-test('[K5.2] changes made while offline are sent when the document opens: the latest wins, merges are combined', async () => {
+test('[K5.2] changes made before the document opens are sent when it opens: the latest set wins, merges are combined', async () => {
   const { document } = await openDocument()
   const replaced = document.liveState('a')
   const merged = document.liveState('b')
@@ -127,7 +127,7 @@ test('[K5.1] a merge is rejected if it has too many keys together with the merge
   await first
 })
 
-test('[K5] a refused change is undone, and emits an error', async () => {
+test('[K5] a refused change of a live state is undone, its set rejects, and an error event reports it', async () => {
   const { connection, document } = await openDocument()
   acceptDocument(5, [state('player', { position: 1 })])
   const errors = [document, connection].map(collectErrors)
@@ -163,7 +163,7 @@ test.each([
   expect(fakes.server.socket.sent('setPresence')).toEqual([])
 })
 
-test('[K5] a change that the server could not store is sent again after a delay', async () => {
+test('[K5] a live state sends its latest value after a delay if the server could not store a change', async () => {
   const { document } = await openDocument()
   acceptDocument(5)
   const player = document.liveState('player')

@@ -43,7 +43,7 @@ test('[K15.2] versions.add rejects when the server refuses it, and the editor em
   expect(errors).toEqual([await added.catch((error: unknown) => error)])
 })
 
-test('[K15.2] versions.add rejects if local changes were refused before', async () => {
+test('[K15.2] versions.add rejects after a local change that was too large to be sent', async () => {
   const { editor, versions } = await openVersions()
   acceptEditor()
   await settle()
@@ -59,7 +59,7 @@ test('[K15.2] versions.add rejects if the server refuses local changes while the
   text.insert(0, 'offline')
   acceptEditor()
   await settle()
-  // The difference and 31 updates have no answer yet, so the last change waits. `add` waits for this change.
+  // The sync reply and 31 updates have no answer yet, so the last change waits. `add` waits for this change.
   for (let index = 0; index < 32; index++) {
     text.insert(0, 'x')
     await settle()
@@ -92,7 +92,7 @@ test('[K15.2] versions.add is sent after all changes that were made before the c
   await added
 })
 
-test('[K15.1] versions.list is sent again after a lost connection, but versions.add and versions.restore reject', async () => {
+test('[K15.1] versions.list is sent again after a lost connection, but versions.add and versions.restore reject, and listeners get changed', async () => {
   const { versions, events } = await openVersions()
   acceptEditor()
   const outcomes = [versions.add('Draft'), versions.restore('v1')].map(outcomeOf)
@@ -129,7 +129,7 @@ test.each<[string, (versions: Versions) => Promise<unknown>]>([
   ['a page size of 0', (versions) => versions.list({ pageSize: 0 })],
   ['a page size of 101', (versions) => versions.list({ pageSize: 101 })],
   ['an empty page token', (versions) => versions.list({ pageToken: '' })],
-])('[K15] %s is rejected before it is sent', async (_, call) => {
+])('[K15] a call of versions with %s is rejected before it is sent', async (_, call) => {
   const { versions } = await openVersions()
   acceptEditor()
   expect(await outcomeOf(call(versions))).toBe('INVALID_ARGUMENT')
@@ -137,7 +137,7 @@ test.each<[string, (versions: Versions) => Promise<unknown>]>([
   expect(sent).toEqual([])
 })
 
-test('[K15.3] listeners of versions get an event when a client or a backend adds or restores a version', async () => {
+test('[K15.3] listeners of versions get an event when a version is added or restored, and when the list changes in another way', async () => {
   const { events } = await openVersions()
   acceptEditor()
   const { socket } = fakes.server

@@ -79,12 +79,12 @@ function typeAt(doc: Y.Doc, contentKey: string, { type, ...declared }: Contents)
   return isDeclared && fits ? type : shown
 }
 
-/** The type of a root, inferred from its first item; null if it has no items, unless it is an emptied map. */
+/** The type of a root, inferred from its first item or its entries. Returns null if it has neither. */
 function inferType(doc: Y.Doc, contentKey: string): ContentType | null {
   const root = doc.share.get(contentKey)
   if (!root) return null
   const [item] = itemsOf(root)
-  // A root whose entries were all deleted was a map.
+  // `entriesOf` includes deleted entries, so a map whose entries were all deleted is still a map.
   if (!item) return entriesOf(root).length > 0 ? 'map' : null
   if (isXml(item)) return 'xml'
   return isText(item) ? 'text' : 'array'

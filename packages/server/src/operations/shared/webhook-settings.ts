@@ -23,7 +23,7 @@ interface StoredConfig {
 
 /**
  * The webhook settings of a new API key. Throws if they are invalid. Turning the service on enables the default triggers
- * (spec 4.2).
+ * (spec 24.4).
  */
 export function firstWebhookSettings(enabled: boolean, sent: Created['webhookServiceConfig'] = {}) {
   const { rawNotificationUrl, processedNotificationUrl, encodeData, encryptData, publicKey } = sent

@@ -167,7 +167,7 @@ describe('[V5] a thread pool', () => {
     const slow = run('a1')
     await beginning('a1')
     const overdue = run('a2')
-    // `a1` is slow work now, so the quick thread is free.
+    // After 100 ms `a1` is slow work and its thread counts as the slow one, so a quick thread can start `a2`.
     clock.step(100)
     await beginning('a1', 'a2')
     clock.step(100)

@@ -73,7 +73,7 @@ export function removalSteps(apiKey: string, scope: Scope): RowStep[] {
   return [...moves, ...groups.flatMap((ids) => emptyDocuments(apiKey, organizationId, ids))]
 }
 
-/** Removes the rows of a table, a limited number of rows and bytes at a time. */
+/** Removes the rows that match `which`, a limited number at a time; on SQLite also limited bytes, if rows can be large. */
 const removeFromTable =
   (table: TableInOrganization, which: RawBuilder<boolean>, from?: (db: Db) => RawBuilder<unknown>): RowStep =>
   async (db) => {

@@ -473,15 +473,13 @@ describe.each(stores)('large presence lists on %s', (store) => {
     }
     const client = await connect(tenant, 'ada')
     let ref = 0
-    const blockedMs = await shortestLoopBlock(
-      () => client.open('doc_1', { ref, topics: ['presence'] }),
-      // The server reads the list again after the last client closes the document.
-      async () => {
-        client.send({ type: 'close', ref: ref++ })
-        await eventually(async () => (await openDocuments())?.[1]).toBe('0')
-      },
-    )
-    expectFreeLoop(blockedMs)
+    // The server reads the list again after the last client closes the document.
+    const before = async () => {
+      client.send({ type: 'close', ref: ref++ })
+      await eventually(async () => (await openDocuments())?.[1]).toBe('0')
+    }
+    const open = () => client.open('doc_1', { ref, topics: ['presence'] })
+    expectFreeLoop(await shortestLoopBlock(open, { before }))
     const bob = await connect(tenant, 'bob')
     const view = new DocumentView(bob)
     await bob.open()

@@ -162,9 +162,8 @@ describe.each(stores)('large editors on %s', (store) => {
     const { apiKey, append } = await editor(bytesOf(1, 1))
     const large = bytesOf(10 * mebibyte, 3)
     // The PostgreSQL driver would take twice as long if it sent the update as text.
-    expectFreeLoop(await shortestLoopBlock(() => append(large)), {
-      promisedMs: store === 'postgres' ? 15 : 50,
-    })
+    const promisedMs = store === 'postgres' ? 15 : 50
+    expectFreeLoop(await shortestLoopBlock(() => append(large), { promisedMs }), { promisedMs })
     const [, second] = (await read(apiKey))?.updates ?? []
     expect(isSame(second?.bytes, large)).toBe(true)
   }, 60_000)

@@ -47,8 +47,8 @@ describe.each(stores)('large documents on %s', (store) => {
       get: await shortestLoopBlock(request('get', editorRef)),
       getVersion: await shortestLoopBlock(request('versions/get', { ...editorRef, versionId })),
       addVersion: await shortestLoopBlock(request('versions/add', { ...editorRef, name: 'again' })),
-      update: await shortestLoopBlock(write, restore),
-      restore: await shortestLoopBlock(restore, write),
+      update: await shortestLoopBlock(write, { before: restore }),
+      restore: await shortestLoopBlock(restore, { before: write }),
     }
     // oxlint-disable-next-line no-console -- the numbers are part of the result
     console.log(`the event loop waits at most, on ${store}:`, lags)
@@ -79,7 +79,7 @@ describe.each(stores)('large documents on %s', (store) => {
 
 describe.each(stores)('slow documents on %s', (store) => {
   // Far below the limits of production, so that the test need not wait for them.
-  const server = useServer(store, { threadLimitMs: 2_000 })
+  const server = useServer(store, { threadLimitMs: 4_000 })
 
   /** An editor that Yjs needs 18 s to decode, and a version of it. */
   async function givenSlowEditor({ apiKey }: given.Tenant, slow: typeof editorRef): Promise<string> {
