@@ -58,7 +58,7 @@ describe('token and stored grants', () => {
     },
   )
 
-  test("[25.3.2] an older stored grant applies again when the token's grant ends, but an older token not when the stored grant ends", () => {
+  test("[25.3.2] an older stored grant applies again when the token's grant ends, but an older token does not when the stored grant ends", () => {
     const at = (setAt: number, until: number) => ({
       ...viewer,
       setAt: moment + setAt,

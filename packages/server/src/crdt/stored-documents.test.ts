@@ -39,7 +39,7 @@ describe.each([
     expect(captured).toEqual({ type, contentKey: 'k', snapshot: snapshot(load(parts)) })
   })
 
-  test('[17.3] replace returns an update, and a snapshot if the update has the requested size, but nothing for equal content', async () => {
+  test('[17.3] replace returns an update, and a snapshot if the update has at least the requested size, but nothing for equal content', async () => {
     const parts = await stored(documents, 'text', 'one two')
     const replace = (text: string, snapshotFrom: number) =>
       documents.replace(parts, { type: 'text', contentKey: 'k' }, { type: 'text', text }, snapshotFrom)
@@ -62,7 +62,7 @@ describe.each([
     expect(load([back.snapshot!]).getText('k').toJSON()).toBe('one two')
   })
 
-  test('[17.3.2] replace refuses content that does not fit, and says why', async () => {
+  test('[17.0.1] [17.3.2] replace refuses another type, another content key, too many keys and malformed XML, and says why', async () => {
     const parts = await stored(documents, 'text', 'one')
     const replace = (type: 'text' | 'xml' | 'map', text: string, contentKey?: string) =>
       documents.replace(parts, undeclared, { type, contentKey, text }, never)

@@ -4,7 +4,7 @@ import { chromiumForTests } from '../support/browser.ts'
 import { useServer } from '../support/harness.ts'
 import { table } from '../support/table.ts'
 
-describe('[0.1.7] /docs in a browser', () => {
+describe('[0.1.7] /docs and /openapi.json', () => {
   const server = useServer('sqlite')
 
   test('[0.1.7] /docs lists all operations without JavaScript', async () => {

@@ -29,7 +29,7 @@ describe.each(stores)('names of editors whose ids contain slashes on %s', (store
     tokenFor(tenant, 'ada', { resources: editorRefs.map(([id]) => ({ type: 'organization', id })) })
 
   test.each(editorRefs)(
-    '[0.6] [R1.6] [R6] all clients and REST reach the same editor with the ids %s, %s and %s',
+    '[0.6] [R1.6] [R6] y-websocket, Hocuspocus, the client and REST reach the same editor with the ids %s, %s and %s',
     async (organizationId, documentId, editorId) => {
       const tenant = await given.tenant(server)
       const token = await tokenForAll(tenant)

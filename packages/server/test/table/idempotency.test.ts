@@ -57,7 +57,7 @@ function sorted(answers: Answer[]) {
 describe.each(stores)('idempotency on %s', (store) => {
   const server = useServer(store)
 
-  test('[I1] [I1.3] a repeated call with the same key and body gets the same bytes and has no second effect, also after a partial failure', async () => {
+  test('[I1] [I1.3] a repeated call with the same Idempotency-Key and body gets the same bytes and has no second effect, also after a partial failure', async () => {
     const tenant = await given.tenant(server)
     const { headers, client } = tenant
     await client.domains.add({ domains: ['there.example.com'] })
@@ -87,7 +87,7 @@ describe.each(stores)('idempotency on %s', (store) => {
     expect((await server.client(workspace).workspace.get()).data).toMatchObject({ id: result.data.id })
   })
 
-  test('[I1] a call with a used key and another body fails with INVALID_ARGUMENT and has no effect', async () => {
+  test('[I1] a call with a used Idempotency-Key and another body fails with INVALID_ARGUMENT and has no effect', async () => {
     const { headers, client } = await given.tenant(server)
     const add = (organizationId: string) =>
       call(server, '/v2/organizations/add', { organizations: [{ organizationId }] }, headers, 'one-key')
@@ -140,7 +140,7 @@ describe.each(stores)('idempotency on %s', (store) => {
     ).toBe(401)
   })
 
-  test('[I1] one of several concurrent calls has the effect, and the others get its answer or ABORTED', async () => {
+  test('[I1] one of several concurrent calls with one Idempotency-Key takes effect, and the others get its answer or ABORTED', async () => {
     const tenant = await given.tenant(server)
     for (let round = 0; round < 5; round++) {
       const before = await keysOf(tenant)
@@ -176,7 +176,7 @@ describe.each(stores)('idempotency on %s', (store) => {
     server.clock.offsetMs = 0
   })
 
-  test('[I1.4] writes refuse an Idempotency-Key that does not have 1 to 255 visible ASCII characters', async () => {
+  test('[I1.4] writes refuse an Idempotency-Key that does not have 1 to 255 visible ASCII characters, and reads ignore it', async () => {
     const { headers } = await given.tenant(server)
     const data = { organizations: [{ organizationId: 'a' }] }
     const message = 'Idempotency-Key must have 1 to 255 visible ASCII characters.'

@@ -72,7 +72,7 @@ describe.each(stores)('editors with similar ids on %s', (store) => {
     }
   }
 
-  test('[0.6.1] [R10] documents, live states and presence with similar ids stay separate', async () => {
+  test('[0.6.1] [R10] documents, editors, live states and presence with similar ids stay separate', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
     const connection = client.connect({

@@ -78,13 +78,13 @@ describe('createDisposableCheck', () => {
     },
   )
 
-  it('[1.1.5] the settings of one check do not affect another check', () => {
+  it('[1.1.5] the settings of one disposable check do not affect another one', () => {
     createDisposableCheck({ extra: ['example.com'], allow: ['mailinator.com'] })
     expect(createDisposableCheck({})('a@example.com')).toBe(false)
     expect(createDisposableCheck({})('a@mailinator.com')).toBe(true)
   })
 
-  it('[1.1.5] the check never throws, and the local part does not change the result', () => {
+  it('[1.1.5] the disposable check never throws, and the local part does not change the result', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         isDisposable(text)
@@ -95,7 +95,7 @@ describe('createDisposableCheck', () => {
   })
 
   it.each(['a', '.', 'a.', '@', '-', ' ', 'ü', 'ü.', '。', '_.'])(
-    '[1.1.5] the check takes less than 500 ms for addresses that repeat %j 100,000 times',
+    '[1.1.5] the disposable check takes less than 500 ms for addresses that repeat %j 100,000 times',
     (unit) => {
       const text = unit.repeat(100_000)
       const emails = [text, `a@${text}`, `a@${text}mailinator.com`, `${text}@mailinator.com`]

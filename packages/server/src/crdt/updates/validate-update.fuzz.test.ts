@@ -109,7 +109,7 @@ describe('[V1] the validation of random updates', () => {
     expect(Math.min(...Object.values(total))).toBeGreaterThan(0)
   })
 
-  test('[V1] the validation agrees with Yjs on 200 real updates cut off at every byte', (context) => {
+  test('[V1] the validation agrees with Yjs on real updates that are cut off at every byte', (context) => {
     const trials = realUpdates(testSeed, rounds(200)).map((real) => {
       const trial = new Trial(real)
       for (let end = 0; end < real.bytes.length; end++) trial.check(real.bytes.subarray(0, end))

@@ -127,7 +127,7 @@ describe('[V1] the references of an update', () => {
   })
 })
 
-test('[V1] the tests of the validation read places and deletes from a Yjs document', () => {
+test('[V1] the test helper knownDoc reads places and deletes from a Yjs document', () => {
   const doc = docOf(
     struct(
       { content: type(1) },

@@ -13,7 +13,7 @@ function pagesOf(ping: () => Promise<void>) {
   return { app, clock }
 }
 
-test('[O1] /readyz answers 503 after two seconds when the database does not respond', async () => {
+test('[O1] [O2.2] /readyz answers 503 after two seconds when the database does not respond', async () => {
   const { app, clock } = pagesOf(() => new Promise(() => {}))
   let isAnswered = false
   const answer = app.inject('/readyz').then((response) => {

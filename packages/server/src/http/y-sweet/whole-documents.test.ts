@@ -81,7 +81,7 @@ test('[R52.3] a client that takes nothing of a document for 10 s is disconnected
   expect(isDestroyed).toBe(true)
 })
 
-test('[R52.3] a document larger than the limit of its API key is read while the API key reads no other', async () => {
+test('[R52.3] a document larger than the limit of its API key can be read while the API key reads no other', async () => {
   const documents = new WholeDocuments(new UnsentAnswers())
   const read = (megabytes: number, to = response()) =>
     documents.read({ apiKey: 'key', userId: undefined }, to, async () => new Uint8Array(megabytes * MiB))

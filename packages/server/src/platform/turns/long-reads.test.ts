@@ -6,7 +6,7 @@ import { LongReads } from './long-reads.ts'
 beforeEach(freeIteration)
 
 describe('long reads', () => {
-  test('[S2] [S5.2] one slice runs in each iteration of the event loop, whatever the number of reads', async () => {
+  test('[S2] [S5.2] at most one slice of all long reads runs in each iteration of the event loop', async () => {
     const reads = new LongReads()
     let iteration = 0
     let isOver = false

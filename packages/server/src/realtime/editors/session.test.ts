@@ -340,7 +340,7 @@ describe('backpressure', () => {
   })
 
   test.each(['editor', 'viewer'] as const)(
-    '[R8] a connection is not read while a large duplicate of its user (%s) waits',
+    '[R8] a connection is not read while a large duplicate update of its user (%s) waits',
     async (role) => {
       const { join, room, decide } = scene()
       const [ada, bob] = [join('ada'), join('bob')]

@@ -40,7 +40,7 @@ describe('[R10] messages of clients', () => {
     expect(message).toMatchObject({ topics: ['presence', 'liveState'] })
   })
 
-  test('[R10.1] depth, keys, values and bytes are limited before JSON is parsed', () => {
+  test('[R10.1] a message with too many levels, keys, values or bytes, or with invalid UTF-8, is refused', () => {
     const set = (data: string) =>
       read(`{"type":"setLiveState","ref":1,"id":1,"liveStateDataId":"a","data":{"a":${data}}}`)
     const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`

@@ -32,7 +32,7 @@ test('[S2] an update that misses another update at every attempt is dropped afte
   expect(buffer.takeExpired(Infinity)).toEqual([])
 })
 
-test('[R8.4] the buffer holds at most 64 updates and 64 KiB, each update for two seconds', () => {
+test('[R8.4] the out-of-order buffer holds at most 64 updates and 64 KiB, each update for two seconds', () => {
   const buffer = new OutOfOrderBuffer<{ update: Uint8Array }>()
   const missing = { client: 1, clock: 1 }
   expect(buffer.hold(update(60_000), missing, 0)).toBe(true)

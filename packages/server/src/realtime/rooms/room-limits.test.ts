@@ -96,7 +96,7 @@ describe('the Yjs client ids of an editor', () => {
     expect(codeFor(owners, 'bob', ...newIds(1))).toBe('too_many_ids')
   })
 
-  test('[S7] a client id whose update was not stored, or that belongs to another user, does not count for the user', () => {
+  test('[S7.1] a client id whose update was not stored, or that belongs to another user, does not count for the user', () => {
     const owners = ownersOf({ ada: 33_300 })
     const added = owners.add(newIds(33), 'ada')
     expect(codeFor(owners, 'ada', ...newIds(60))).toBe('too_many_ids')

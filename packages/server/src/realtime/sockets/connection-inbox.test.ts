@@ -41,7 +41,7 @@ test('[R18.1] an inbox reads its socket from `start` on, and delivers messages a
   expect(delivered).toEqual(['a'])
 })
 
-test('[R18.1] a client on hold is read until 64 KiB wait, and its messages are delivered in order after the release', async () => {
+test('[R18.1] a client on hold is read until 64 KiB are delivered and 64 KiB more wait, and its messages are delivered in order after the release', async () => {
   const { inbox, state, start, send, delivered } = client()
   start()
   inbox.hold()

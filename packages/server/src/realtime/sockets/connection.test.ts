@@ -160,7 +160,7 @@ test.each([
   expect(state.isTerminated).toBe(true)
 })
 
-test('[R1.4] a closed connection accepts the messages that it sent before, unless it was refused or closed for a final reason', () => {
+test('[R1.4] a closed connection accepts the messages that its client sent before, unless it was refused or closed for a final reason', () => {
   const closedBy = (reason: 'restarting' | 'permissionDenied') => {
     const { connection } = slowClient()
     connection.close(reason, 'Closed.')

@@ -96,7 +96,7 @@ describe('[R7] the batch writer', () => {
     expect(events).toEqual(['stored  undefined'])
   })
 
-  test('[R9] the batch writer does not commit when a sender lost access, and stores the remaining items in another transaction', async () => {
+  test('[R9] [R32] the batch writer does not commit when a sender lost access, and stores the remaining items in another transaction', async () => {
     const answers = [false, true]
     const sender = {
       get mayStore() {

@@ -131,7 +131,7 @@ describe.each(stores)('apiKeys.create on %s', (store) => {
     })
   })
 
-  test('[1.3] create sets the default email triggers only when the email service is on', async () => {
+  test('[1.3] create sets the default email triggers only if setDefaultEmailTriggers is sent and the email service is on', async () => {
     const on = await created({ useEmailService: true })
     expect((await on.client.emailConfig.get()).data.emailServiceConfig).not.toHaveProperty('triggers')
     const off = await created({ setDefaultEmailTriggers: true })

@@ -88,7 +88,7 @@ describe.each(stores)('sign-in on %s', (store) => {
     expect(await membersOf(tenant, 'o1')).toMatchObject([{ userId: 'u1', ...ada }])
   })
 
-  test('[25.7] a member keeps the stored role and expiry, regardless of the token', async () => {
+  test('[25.7] a member keeps the stored role and expiry regardless of the token, until the stored membership expires', async () => {
     const tenant = await given.tenant(server)
     await grant(tenant.client, 'u1', organization('o1', { accessRole: 'viewer', expiresAt: inSeconds(60) }))
     expect(await signInUser(tenant, await userOf(tenant, [organization('o1')]))).toBe(false)

@@ -96,7 +96,7 @@ describe.each(stores)('slow documents on %s', (store) => {
     return version.versionId
   }
 
-  test('[V5] [S1] only calls on an editor built to be slow fail, within their time limit, while other calls read and write', async () => {
+  test('[V5] [S1] [17.2.4] only calls on an editor built to be slow fail, within their time limit, while other calls read and write', async () => {
     const tenant = await given.tenant(server)
     const slow = { ...document, editorId: 'slow' }
     const versionId = await givenSlowEditor(tenant, slow)

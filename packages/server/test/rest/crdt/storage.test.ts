@@ -213,7 +213,7 @@ describe.each(stores)('crdt storage on %s', (store) => {
     expect(await content(tenant)).toEqual({ a: [1, { b: 'c' }], d: 'text', e: 1.5 })
   })
 
-  test('[17.2.5] a document too large for one response can be read editor by editor', async () => {
+  test('[17.2.5] a document too large for one answer is refused, and can be read editor by editor', async () => {
     const tenant = await given.tenant(server)
     const large = 'x'.repeat(9 * 1024 * 1024)
     await tenant.client.crdt.add(text(large, 'e7'))

@@ -89,7 +89,7 @@ describe.each(stores)('large deletions on %s', (store) => {
     await tenant.client.users.delete({ organizationId, userIds: ['u2'] })
 
     await deleting(() => tenant.client.organizations.delete({ organizationIds: [organizationId] }))
-    // The removals stay, so older tokens give those users no access to a recreated organization (25.3).
+    // The removals stay, so older tokens give those users no access to a recreated organization (25.3.4).
     expect(await leftOf(server, tenant)).toEqual({ grants: 2 })
     const users = server.database.read.selectFrom('users').select('user_id')
     const left = await users.where('api_key', '=', tenant.apiKey).execute()

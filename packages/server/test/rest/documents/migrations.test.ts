@@ -256,7 +256,7 @@ describe.each(stores)('document migrations on %s', (store) => {
     expect(await all(tenant)).toMatchObject([{ id: 'old' }])
   })
 
-  test('[10.8] migrate refuses a missing document, the same id and an invalid body', async () => {
+  test('[10.8] migrate refuses a missing document, the same id and an invalid body, and exists under v2 only', async () => {
     const tenant = await tenantWith(['old'])
     const faults: [Record<string, unknown>, string][] = [
       [{ ...migrationInput, documentId: 'nowhere' }, 'Document does not exist.'],

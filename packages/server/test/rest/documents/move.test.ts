@@ -21,7 +21,7 @@ describe.each(stores)('documents.move on %s', (store) => {
     expect(await one(tenant, 'd1')).toEqual({ ...plain, id: 'd1' })
   })
 
-  test('[10.5] move moves all documents or none, also under v1', async () => {
+  test('[10.5] [0.3] move moves all documents or none, also under v1, and refuses an invalid body', async () => {
     const tenant = await tenantWithOrganization()
     await addFolders(tenant, [{ folderId: 'f1' }])
     await add(tenant, ['d1'])

@@ -6,7 +6,7 @@ describe.each(stores)('documents.updateAccess and updateDisableState on %s', (st
   const server = useServer(store)
   const { tenantWithOrganization, add, addFolders, all, one, refuseAll } = documentCalls(server)
 
-  test('[10.6] updateAccess gives documents their own access type', async () => {
+  test('[10.6] [0.3] updateAccess gives documents their own access type, and refuses an invalid body', async () => {
     const tenant = await tenantWithOrganization()
     await addFolders(tenant, [{ folderId: 'shut', accessType: 'restricted' }])
     await add(tenant, ['d1'], 'shut')
@@ -40,7 +40,7 @@ describe.each(stores)('documents.updateAccess and updateDisableState on %s', (st
     ])
   })
 
-  test('[10.7] updateDisableState disables and enables documents, and creates none', async () => {
+  test('[10.7] [0.3] updateDisableState disables and enables documents, creates none, and refuses an invalid body', async () => {
     const tenant = await tenantWithOrganization()
     await add(tenant, ['d1'])
     for (const [disabled, version] of [

@@ -30,7 +30,7 @@ describe.each(stores)('domains on %s', (store) => {
     expect(await allowed()).toEqual([...local, 'example.com', '*.example.org', 'app.example.net'])
   })
 
-  test('[4.5] [0.4.1] add reports existing domains as errors and adds the others', async () => {
+  test('[4.5] [0.4.1] add skips existing domains, lists them in the details of an error and adds the others', async () => {
     const { call, allowed, client } = await tenant()
     await client.domains.add({ domains: ['example.com'] })
     const { status, body } = await call('/v2/workspace/domains/add', {
@@ -200,7 +200,7 @@ describe.each(stores)('domains on %s', (store) => {
     expect(await allowed()).toEqual(['127.0.0.1', '*.example.com'])
   })
 
-  test('[4.11] [0.4.1] delete reports domains that are not listed as errors and removes the others', async () => {
+  test('[4.11] [0.4.1] delete skips domains that are not on the list, names them in the details of an error and removes the others', async () => {
     const { call, allowed } = await tenant()
     const { status, body } = await call('/v1/workspace/domains/delete', {
       domains: ['www.a.dev', 'localhost', '*.localhost'],

@@ -87,7 +87,7 @@ describe.each(stores)('allowed domains for browsers on %s', (store) => {
     expect(await from('https://anywhere.test')).toMatchObject({ status: 200 })
   })
 
-  test('[2.0.2] the server refuses a page of a foreign domain that resolves to the server, and accepts a page at its IP address', async () => {
+  test('[2.0.2] the server refuses a page of a foreign domain that resolves to the server, and accepts a page at the IP address in the header Host', async () => {
     const { headers } = await tenant()
     const statusOf = async (host: string, origin: string) => {
       const connection = openHttp(server.url)

@@ -32,7 +32,7 @@ describe.each(stores)('email credential on %s', (store) => {
 
   const sendgrid = { type: 'sendgrid' as const, apiKey: 'SG.1234567890abc' }
 
-  test('[4.2] sendgrid requires a credential while the email service is on', async () => {
+  test('[4.2] [3.2.2] sendgrid requires a credential while the email service is on, and an empty string removes it while the service is off', async () => {
     const { change, client, config } = await tenant()
     expect(await change({ emailServiceConfig: { type: 'sendgrid' } })).toMatchObject({ status: 200 })
     expect(await change({ useEmailService: true })).toMatchObject(invalid)

@@ -239,7 +239,7 @@ describe.each(stores)('email config on %s', (store) => {
       },
     )
 
-    test('[3.2.1] a type or a useEmailService that the enabling call sends overrides its default', async () => {
+    test('[3.2.1] a call that enables the service can send another type, and useEmailService false keeps the service off although the type custom is sent', async () => {
       const { client, config } = await tenant()
       await client.emailConfig.update({ useEmailService: true, emailServiceConfig: { type: 'default' } })
       expect(await config()).toEqual({

@@ -7,7 +7,7 @@ import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { seed } from '../../support/large-data.ts'
 
-/** The maximum number of folders in one response (spec 9.2). */
+/** The maximum number of folders in one response (rule 9.2.2). */
 const maxFolders = 100_000
 const depth = 32
 /** An id of the maximum length, with three bytes per character. */
@@ -158,7 +158,7 @@ describe.each(stores)('many folders on %s', (store) => {
     }
   })
 
-  test('[9.2.1] get with folderId returns one page of its direct subfolders', async () => {
+  test('[9.2.1] get with folderId returns the direct subfolders in pages, and a page token is valid only for the same query', async () => {
     const input = { organizationId: 'wide', folderId: 't1', maxDepth: 2 }
     const subFoldersOf = (folders: Folder[]) => {
       expect(folders).toHaveLength(1)

@@ -48,7 +48,7 @@ describe.each(stores)('live state on %s', (store) => {
   })
 
   test.each(['v1', 'v2'])(
-    '[4.15] %s accepts the fields inside data and at the top level',
+    '[4.15] broadcast under %s accepts the fields inside data and at the top level',
     async (version) => {
       const tenant = await given.tenant(server)
       expect(await post(tenant, { data: { ...channel, data: { wrapped: 1 } } }, version)).toMatchObject(done)
@@ -179,7 +179,7 @@ describe.each(stores)('live state on %s', (store) => {
     expect(await find(tenant)).toEqual(Object.fromEntries(keys.map((key) => [key, 1])))
   })
 
-  test('[16.1] [0.8] broadcast creates the organization and document, and channels, documents and API keys are separate', async () => {
+  test('[16.1] [0.8] broadcast creates the organization and document, and ids, documents, organizations and API keys have separate live states', async () => {
     const [one, other] = [await given.tenant(server), await given.tenant(server)]
     await one.client.liveState.broadcast({ ...channel, data: { a: 1 } })
     await one.client.liveState.broadcast({ ...channel, liveStateDataId: 'cursor', data: { b: 1 } })

@@ -77,7 +77,7 @@ describe.each(stores)('lists of items with large data on %s', (store) => {
     },
   )
 
-  test('[S2] updating 72 items with large data, or moving 30 documents with it, does not block the event loop', async () => {
+  test('[S2] updating 72 items with large data, or moving 30 documents with large data, does not block the event loop', async () => {
     const { client } = tenant
     const ids = batches.flat()
     const updates = [

@@ -138,7 +138,7 @@ describe.each(stores)('organizations on %s', (store) => {
     ])
   })
 
-  test('[8.5] updateDisableState sets several organizations and creates those that do not exist', async () => {
+  test('[8.5] updateDisableState disables and enables organizations, and creates those that do not exist', async () => {
     const { client } = await given.tenant(server)
     await given.organization({ client } as given.Tenant, 'o1')
     expect(

@@ -213,7 +213,7 @@ describe.each(stores)('permissions on %s', (store) => {
       })
     })
 
-    test('[7.4] [0.4.1] get fails when a folder or document does not exist, with all entries in the details', async () => {
+    test('[7.4] [0.4.1] get fails when a folder or document does not exist, and skipResourceExistenceValidation returns the same entries as a success', async () => {
       const tenant = await scene()
       await grant(tenant.client, 'u1', organization)
       const asked = {

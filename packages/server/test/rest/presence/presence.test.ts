@@ -83,7 +83,7 @@ describe.each(stores)('presence on %s', (store) => {
     ])
   })
 
-  test('[15.1] [0.4.2] add overwrites present users, and the first entry of a repeated user wins', async () => {
+  test('[15.1] [0.4.2] add replaces the whole entry of a present user, and the first entry of a repeated user wins', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.presence.add({
       ...documentRef,

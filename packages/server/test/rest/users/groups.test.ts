@@ -70,7 +70,7 @@ describe.each(stores)('user groups on %s', (store) => {
     expect((await client.organizations.get()).data).toMatchObject([{ id: organizationId }])
   })
 
-  test('[13.2] adding members accepts users of the organization and reports other users as missing', async () => {
+  test('[13.2] adding members accepts users of the organization, also a second time, and reports other users as missing', async () => {
     const tenant = await scene()
     await given.users(tenant, ['u9'], { documentId: 'd1' })
     expect(await tenant.client.userGroups.addUsers({ ...group, userIds: ['u1', 'u9', 'u8', 'u1'] })).toEqual({

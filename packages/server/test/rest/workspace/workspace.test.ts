@@ -60,7 +60,7 @@ describe.each(stores)('workspace on %s', (store) => {
     },
   )
 
-  test('[1.1] create does not require names or an avatar', async () => {
+  test('[1.1] create requires neither names nor an avatar, and derives missing names', async () => {
     expect((await server.client().workspace.create({ ownerEmail: 'bare@example.com' })).data).toMatchObject({
       name: 'bare@example.com workspace',
       owner: { email: 'bare@example.com', name: 'bare@example.com', avatar: '' },
