@@ -20,11 +20,14 @@ describe.each(stores)('attacks on %s', { retry: 2 }, (store) => {
     experiment = await startExperiment({ main: serverProgram, databaseUrl })
   })
   afterAll(() => experiment?.stop())
-  test.each(tried)('[S1] [S2] another tenant keeps working during the attack: $name', async (attack) => {
-    const measured = await experiment.run(attack, 'short')
-    expect(measured.failures).toEqual([])
-    for (const ms of Object.values(measured.worstMs)) expect(ms).toBeLessThan(maxDelayMs)
-    expectFreeLoop(measured.loopMs)
-    expect(measured.grownMegabytes).toBeLessThan(attack.maxMegabytes ?? Infinity)
-  })
+  test.each(tried)(
+    '[S1] [S2] another tenant keeps working and the event loop stays free during the attack: $name',
+    async (attack) => {
+      const measured = await experiment.run(attack, 'short')
+      expect(measured.failures).toEqual([])
+      for (const ms of Object.values(measured.worstMs)) expect(ms).toBeLessThan(maxDelayMs)
+      expectFreeLoop(measured.loopMs)
+      expect(measured.grownMegabytes).toBeLessThan(attack.maxMegabytes ?? Infinity)
+    },
+  )
 })

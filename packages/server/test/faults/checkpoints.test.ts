@@ -26,7 +26,7 @@ const addWorkspace = (database: Database, workspaceId: string, bytes: number) =>
     ),
   )
 
-test('[P3] a checkpoint thread that cannot copy is reported and replaced, and blocks no caller', async () => {
+test('[P3] a checkpoint thread that cannot copy the log is reported and replaced, and blocks no caller', async () => {
   const failures: unknown[] = []
   const checkpoints = new Checkpoints({
     file: join(folder, 'no such folder', 'plenum.db'),
@@ -43,7 +43,7 @@ test('[P3] a checkpoint thread that cannot copy is reported and replaced, and bl
   await checkpoints.close()
 })
 
-test('[P3] the first successful copy after a failed one enforces the limits of the log again', async () => {
+test('[P3] after a failed copy and a successful one, writes wait again when the log is too large', async () => {
   const dataDir = join(folder, 'later')
   const file = join(dataDir, 'plenum.db')
   let frames = 1
@@ -90,7 +90,7 @@ test('[P3] the log is copied and restarted, so it does not grow with the number 
   await database.close()
 })
 
-test('[P3] the log restarts even if a reader of the server began during the copy', async () => {
+test('[P3] the log restarts even if a read transaction of the server is open when the copy begins', async () => {
   const file = join(mkdtempSync(join(folder, 'reader-')), 'plenum.db')
   const writer = new DatabaseSync(file)
   writer.exec('pragma journal_mode = wal; pragma wal_autocheckpoint = 0; create table t (x)')
@@ -147,7 +147,7 @@ describe('[P3] the log under load', () => {
     await database.close()
   })
 
-  test('[P3.1] a program that keeps a read transaction open makes the log grow, but blocks no writer', async () => {
+  test('[P3.1] while another program keeps a read transaction open, the log grows and blocks no writer, and later it shrinks', async () => {
     const dataDir = join(folder, 'read from outside')
     const database = await openDatabase({ dataDir, durability: 'full', poolSize: 1 })
     const outside = new DatabaseSync(join(dataDir, 'plenum.db'))

@@ -26,17 +26,17 @@ describe.each(stores)('[P2] ended transactions on %s', (store) => {
     ['SQL text', (db) => sql`select 1`.execute(db)],
   ]
 
-  test.each(queries)('[P2] %s runs inside its transaction', async (_, run) => {
+  test.each(queries)('[P2] %s succeeds inside its transaction', async (_, run) => {
     await server.database.write(run)
   })
 
-  test.each(queries)('[P2] %s is rejected after the commit', async (_, run) => {
+  test.each(queries)('[P2] %s is rejected after the commit of its transaction', async (_, run) => {
     let kept!: Db
     await server.database.write(async (db) => void (kept = db))
     await expect((async () => run(kept))()).rejects.toThrow(EndedTransactionError)
   })
 
-  test.each(queries)('[P2] %s is rejected after the rollback', async (_, run) => {
+  test.each(queries)('[P2] %s is rejected after the rollback of its transaction', async (_, run) => {
     let kept!: Db
     const rolledBack = server.database.write(async (db) => {
       kept = db

@@ -36,7 +36,7 @@ async function tenantOf({ url }: ServerProcess, ownerEmail: string) {
   return clientAt
 }
 
-test('[O2.5] [S1] a server that freezes in the middle of its transactions does not block other tenants on another server', async () => {
+test('[O2.5] [S1] a server that freezes in the middle of its transactions does not block another tenant on another server', async () => {
   const env = {
     SECRET_KEY: 'a secret key that only these tests use',
     DATABASE_URL: await createPostgresDatabase(),
@@ -59,7 +59,7 @@ test('[O2.5] [S1] a server that freezes in the middle of its transactions does n
   }
 })
 
-test('[O2.5] PostgreSQL ends a transaction that its server leaves idle for 15 s', async () => {
+test('[O2.5] the transactions of the server have an idle timeout of 15 s in PostgreSQL', async () => {
   const server = await startServer('postgres')
   onTestFinished(() => server.stop())
   const shown = await server.database.write((db) => sql`show idle_in_transaction_session_timeout`.execute(db))

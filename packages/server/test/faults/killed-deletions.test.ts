@@ -34,7 +34,7 @@ async function newTenant(env: Record<string, string>) {
   return { apiKey, authToken: tokens.data.authTokens[0]?.token ?? '', retries: 0 }
 }
 
-test('[8.4.6] [8.4.3] [P1] a deletion whose server is killed in the middle hides the remaining rows, and the next start finishes it', async () => {
+test('[8.4.6] [8.4.3] [P1] a deletion of an organization whose server is killed in the middle hides the remaining documents, and the next start finishes it', async () => {
   const env = { DATA_DIR: dataDir }
   const credentials = await newTenant(env)
   const { apiKey } = credentials

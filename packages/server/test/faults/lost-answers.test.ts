@@ -11,7 +11,7 @@ afterEach(closeClients)
 const document = { organizationId: 'org_1', documentId: 'doc_1' }
 const editor = { ...document, editorId: 'note' }
 
-/** A server that can lose the answer to a commit: the commit reaches the database, but its answer does not return. */
+/** Starts a server that can lose the answer to a commit: the commit reaches the database, but no answer returns. */
 async function withLostAnswer() {
   const road = await postgresProxy()
   const { server, tenant } = await withPostgres(road.url)
@@ -51,7 +51,7 @@ describe('a committed operation whose answer from PostgreSQL is lost', () => {
     await eventually(() => codes).toContain(4403)
   })
 
-  test('[O2.4] [R9] open editors of a deleted document are closed when the answer is lost, and the next open creates an empty one', async () => {
+  test('[O2.4] [R9] open editors of a deleted document are closed when the answer of the commit is lost, and the next open creates an empty document', async () => {
     const { server, tenant, losesAnswer } = await withLostAnswer()
     const token = await tokenFor(tenant)
     const ada = yjsClient(server, token)

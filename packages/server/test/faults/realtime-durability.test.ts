@@ -52,7 +52,7 @@ interface Trial {
   kills: number
 }
 
-/** Kills the server repeatedly while stock clients type. Counts confirmed updates, and how many of them are lost. */
+/** Kills the server repeatedly while unmodified clients type. Counts the confirmed and the lost updates. */
 async function killRepeatedly({ program, env, kills }: Trial) {
   const confirmed = new Map(names.map((name) => [name, [] as string[]]))
   let lost = 0
@@ -140,7 +140,7 @@ describe('[R7] a confirmed update survives SIGKILL at any moment', () => {
   )
 
   test(
-    '[R7] clients that stay open reconnect after each kill and converge',
+    '[R7] clients that stay open reconnect after each kill and converge on everything they typed',
     { timeout: 300_000 },
     async () => {
       const env = { DATA_DIR: newFolder(), SECRET_KEY, PORT: String(await freePort()) }

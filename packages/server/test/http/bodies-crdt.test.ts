@@ -27,7 +27,7 @@ describe.each(stores)('large bodies with CRDT data on %s', (store) => {
     return { client, headers, send, stored }
   }
 
-  test('[17] [17.3] the server stores large data of every type unchanged', async () => {
+  test('[17] [17.3] the server stores large CRDT data of every type unchanged', async () => {
     for (const [type, first, second] of [
       ['text', `${padding} é😀"\\\n`, 'short'],
       ['xml', `<p>${padding}</p>`, `<p>${padding}</p><p>é</p>`],
@@ -90,7 +90,7 @@ describe.each(stores)('large bodies with CRDT data on %s', (store) => {
     expect(await stored()).toBeUndefined()
   })
 
-  test('[0.3] the server refuses large data that does not match its type', async () => {
+  test('[0.3] the server refuses large CRDT data that does not match its type', async () => {
     const { send } = await scene()
     const string = `"${padding}"`
     const cases = [

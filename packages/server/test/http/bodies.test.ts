@@ -103,7 +103,7 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     expect(Object.keys(Object.prototype)).toEqual([])
   })
 
-  /** In the order of ids, because lists return items that were created at the same time in that order. */
+  /** The names are in the order in which lists return items that were created at the same time. */
   const names = [
     '__defineGetter__',
     '__proto__',
@@ -207,7 +207,7 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     expect(await send('/organizations/add', unended)).toEqual(refused('Request body is not valid JSON.'))
   })
 
-  test('[0.1.5] the server reads bodies as UTF-8, with or without a byte order mark', async () => {
+  test('[0.1.5] the server accepts UTF-8 bodies with or without a byte order mark, and refuses other encodings', async () => {
     const body = (name: string) =>
       Buffer.from(
         `{"data":{"organizations":[{"organizationId":"utf","organizationName":"${name}"}]}}`,

@@ -216,7 +216,7 @@ describe('[0.7.9] requests that take too long to arrive', () => {
   })
   afterAll(() => server.stop())
 
-  test('[0.7.9] the server closes connections with slow headers, slow bodies and slow refused bodies after REQUEST_TIMEOUT_SECONDS', async () => {
+  test('[0.7.9] after REQUEST_TIMEOUT_SECONDS the server answers slow headers and bodies with 408 and closes their connections, and also closes one whose refused body is slow', async () => {
     const tenant = await given.tenant(server)
     const tooSlow = refused(408, 'The request took too long to arrive.')
     const begin = (bytes: string) => {
@@ -243,7 +243,7 @@ describe('[0.7.9] requests that take too long to arrive', () => {
 })
 
 describe('[0.1] localhost', () => {
-  test('[0.1] both addresses of localhost give the same answers, also to malformed requests', async () => {
+  test('[0.1] with HOST=localhost, both addresses of localhost give the same answers, also to malformed requests', async () => {
     const server = await startServer('sqlite', { env: { HOST: 'localhost' } })
     const { port } = new URL(server.url)
     const addresses = Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address))

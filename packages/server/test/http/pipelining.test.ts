@@ -36,7 +36,7 @@ describe('pipelined requests', () => {
     connection.socket.destroy()
   })
 
-  test('[S5] [S5.1] the limit of an iteration is 0.1 ms after a client has connected, and then 8 ms again', async () => {
+  test('[S5] [S5.1] the time limit of an event loop iteration is 0.1 ms after a client has connected, and then 8 ms again', async () => {
     // The answer may arrive after the limit is 8 ms again, so the test may have to repeat the connection.
     await expect
       .poll(async () => {
@@ -51,7 +51,7 @@ describe('pipelined requests', () => {
   })
 
   test.each(['/x', '/metrics'])(
-    '[S2] thousands of GET %s in one write do not block the event loop',
+    '[S2] 2,000 requests for %s in one write do not block the event loop',
     async (path) => {
       const promisedMs = 40
       const sendAll = async () => {

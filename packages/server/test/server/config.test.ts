@@ -53,7 +53,7 @@ const valueOf = (config: Config, key: Key) =>
     ? config.limits[key.slice('limits.'.length) as keyof Limits]
     : config[key as keyof Config]
 
-/** The message of the error for these settings. */
+/** Returns the message of the error for these settings, or `accepted` if there is none. */
 function refusal(env: Record<string, string>): string {
   try {
     readConfig(env)
@@ -154,7 +154,7 @@ describe('[C1] settings', () => {
     }
   })
 
-  test('[C1] PUBLIC_URL accepts one or more http or https addresses', () => {
+  test('[C1] PUBLIC_URL accepts only http and https addresses, one or more', () => {
     const { publicOrigins } = readConfig({ PUBLIC_URL: 'https://Collab.example.com/, http://intranet:8080' })
     expect(publicOrigins).toEqual(['https://collab.example.com', 'http://intranet:8080'])
     for (const value of ['collab.example.com', 'ftp://collab.example.com', 'https://']) {
@@ -178,7 +178,7 @@ describe('[C1] settings', () => {
   })
 
   test.each(addresses)(
-    '[C1] %s accepts only an address, and the error does not repeat the refused value',
+    '[C1] %s accepts only an address with one of its protocols, and the error does not repeat the refused value',
     (name, key, accepted, protocols) => {
       const env = { SECRET_KEY: secretKey }
       for (const value of accepted) expect(valueOf(readConfig({ ...env, [name]: value }), key)).toBe(value)
@@ -196,11 +196,11 @@ describe('[C1] settings', () => {
     },
   )
 
-  test.each(texts)('[C1] %s accepts any text and trims it', (name, key, accepted) => {
+  test.each(texts)('[C1] %s is read without the white space around it', (name, key, accepted) => {
     expect(valueOf(readConfig({ [name]: ` ${accepted}\n` }), key)).toBe(accepted)
   })
 
-  test('[C1] SECRET_KEY must be long and set with DATABASE_URL, and errors do not repeat it', () => {
+  test('[C1] SECRET_KEY must have at least 32 characters and is required if DATABASE_URL is set, and the errors repeat neither value', () => {
     expect(refusal({ SECRET_KEY: 'canary'.padEnd(31, 'k') })).toBe(
       `SECRET_KEY must be at least 32 characters long; make one with: ${makeSecret}.`,
     )
@@ -209,7 +209,7 @@ describe('[C1] settings', () => {
     )
   })
 
-  test.each(lists)('[C1] %s accepts a list separated by commas or spaces', (name, key) => {
+  test.each(lists)('[C1] %s accepts a list separated by commas or white space', (name, key) => {
     expect(valueOf(readConfig({ [name]: ' a.example, b.example,,c.example\n d.example ' }), key)).toEqual([
       'a.example',
       'b.example',

@@ -45,7 +45,7 @@ describe.each(stores)('housekeeping on %s', (store) => {
     server.clock.offsetMs = 0
   })
 
-  test('[15] housekeeping removes presence without an update for 24 hours, for every tenant', async () => {
+  test('[15] housekeeping removes presence entries without an update for 24 hours, for every tenant', async () => {
     const [one, other] = [await given.tenant(server), await given.tenant(server)]
     const users = Array.from({ length: 500 }, (_, index) => ({ userId: `u${index}` }))
     for (const documentId of ['d1', 'd2', 'd3'])
@@ -61,7 +61,7 @@ describe.each(stores)('housekeeping on %s', (store) => {
     expect(await presentUsers(other)).toEqual(['fresh'])
   })
 
-  test('[10.9] housekeeping keeps migrations for 30 days after their end', async () => {
+  test('[10.9] housekeeping removes migrations 30 days after their end, and keeps unfinished ones', async () => {
     const { client, apiKey } = await given.tenant(server)
     await client.organizations.add({ organizations: [{ organizationId: 'o1' }] })
     await server.database.write(async (db) => {

@@ -14,7 +14,7 @@ interface Locked {
   resolved?: string
 }
 
-/** The names of all packages that the server has in production, as the lock file resolves them. */
+/** Returns the names of all packages that the server has in production, as the lock file resolves them. */
 function productionPackages(): Set<string> {
   const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Locked> }
   const found = new Set<string>()
@@ -50,7 +50,7 @@ describe('[M2] the image', () => {
     expect([...packages]).toEqual(expect.arrayContaining(['fastify', 'yjs', 'lib0', 'pg', 'avvio']))
   })
 
-  test('[M2] the last stage copies the production packages and the built server, nothing else', () => {
+  test('[M2] the last stage of the Dockerfile copies the production packages and the built server, nothing else', () => {
     const lastStage =
       read('Dockerfile')
         .split(/^FROM /m)

@@ -66,7 +66,7 @@ function collect(stream: Readable | null): () => string {
   return () => text
 }
 
-/** A request that is logged. */
+/** Sends a request that is logged. */
 async function request({ url }: ServerProcess): Promise<void> {
   const response = await fetch(`${url}/v2/workspace/get`, { method: 'POST' })
   await response.arrayBuffer()
@@ -194,7 +194,7 @@ describe('[O11] the format of the log', () => {
   beforeAll(buildServer)
   const isoTime = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`
 
-  /** The output of a server in a terminal, from its start until Ctrl-C has stopped it. */
+  /** Returns the output of a server in a terminal, from its start until Ctrl-C has stopped it. */
   async function runInTerminal(env: Record<string, string>): Promise<string> {
     const command = `exec ${process.execPath} ${serverProgram}`
     const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {

@@ -57,7 +57,7 @@ describe.each(stores)('/metrics on %s', (store) => {
     expect(info?.samples).toEqual([{ name: 'plenum_build_info', labels, value: 1 }])
   })
 
-  test('[M1] /metrics times statements, commits, syncs of SQLite and the event loop', async () => {
+  test('[M1] /metrics shows the durations of statements, commits and syncs of SQLite, and the lag of the event loop', async () => {
     const before = (await metric(server, 'plenum_database_commit_duration_seconds_count')) ?? 0
     const tenant = await given.tenant(server)
     await given.organization(tenant)
@@ -75,7 +75,7 @@ describe.each(stores)('/metrics on %s', (store) => {
     await (store === 'sqlite' ? log.toBeGreaterThan(0) : log.toBe(undefined))
   })
 
-  test('[M1] /metrics counts connections by dialect, and closes by dialect and code', async () => {
+  test('[M1] /metrics counts connections by dialect, open documents and editors, and closes by dialect and code', async () => {
     const token = await tokenFor(await given.tenant(server))
     const ada = yjsClient(server, token)
     const hal = hocuspocusClient(server, token)
@@ -120,7 +120,7 @@ describe.each(stores)('/metrics on %s', (store) => {
     await value('plenum_editor_updates_refused_total', { reason: 'malformed' }).toBe(1)
   })
 
-  test('[M1] /metrics shows the runs, durations and failures of each kind of background job', async () => {
+  test('[M1] /metrics shows the runs, durations and failures of background jobs', async () => {
     const { client } = await given.tenant(server)
     const organizationId = 'o1'
     await client.documents.add({

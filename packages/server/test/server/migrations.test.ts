@@ -44,7 +44,7 @@ describe.each(stores)('migrations on %s', (store) => {
   })
 })
 
-test('[O1] two servers that start at the same time on an empty PostgreSQL database share the schema', async () => {
+test('[O1] two servers that start at the same time on an empty PostgreSQL database both start and share its data', async () => {
   const databaseUrl = await createEmptyPostgresDatabase()
   const servers = await Promise.all(
     ['plenum-a-', 'plenum-b-'].map((prefix) =>

@@ -140,7 +140,7 @@ describe('[O1] shutting down', () => {
     expect(await again.terminate()).toBe(0)
   })
 
-  test('[O1] a request that does not end delays the shutdown by at most SHUTDOWN_SECONDS', async () => {
+  test('[O1] after SIGTERM, SHUTDOWN_SECONDS ends a server that still waits for a request, with exit code 1', async () => {
     const server = await startProcess('server', { DATA_DIR: newFolder(), SHUTDOWN_SECONDS: '1' })
     const credentials = await createTenant(server)
     const connection = openHttp(server.url)
@@ -170,7 +170,7 @@ describe('[O1] starting', () => {
     expect(await (await startProcess('server', { DATA_DIR })).terminate()).toBe(0)
   })
 
-  test('[O1] the generated secret is readable only by its owner and is reused at the next start', async () => {
+  test('[O1] the generated secret is readable only by its owner and reused at the next start, and without it the server does not start', async () => {
     const DATA_DIR = join(newFolder(), 'made/by/the/server')
     const first = await startProcess('server', { DATA_DIR })
     const credentials = await createTenant(first)

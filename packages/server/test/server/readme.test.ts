@@ -7,7 +7,7 @@ import { useServer } from '../support/harness.ts'
 
 const readme = readFileSync(join(import.meta.dirname, '../../../../README.md'), 'utf8')
 
-/** The code blocks of a section, in their order. */
+/** Returns the code blocks of a section, in their order. */
 function codeIn(section: string, language: string): string[] {
   const [text = ''] = readme.split(`\n## ${section}\n`)[1]?.split('\n## ') ?? []
   const blocks = text.matchAll(new RegExp(`^( *)\`\`\`${language}\\n([\\s\\S]*?)^ *\`\`\``, 'gm'))

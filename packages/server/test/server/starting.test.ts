@@ -15,7 +15,7 @@ function newFolder(): string {
   return folder
 }
 
-/** The output and the log of a server from its start to its end. */
+/** Starts and stops a server, and returns its output and its log. */
 async function run(env: Record<string, string>, cwd?: string): Promise<{ printed: string; log: string }> {
   const server = await startProcess(
     'server',
@@ -30,7 +30,7 @@ async function run(env: Record<string, string>, cwd?: string): Promise<{ printed
 }
 
 describe('[C2] names that are not settings', () => {
-  test('[C2] [C2.1] the server warns about misspelled settings in .env and the environment, in its log and its output', async () => {
+  test('[C2] [C2.1] the server warns about unknown names in .env and misspelled ones in the environment, in its log and output, without their values', async () => {
     const cwd = newFolder()
     writeFileSync(
       join(cwd, '.env'),
@@ -52,7 +52,7 @@ describe('[C2] names that are not settings', () => {
     expect(printed + log).not.toContain('canary')
   })
 
-  test('[C2.1] a server that cannot start reports misspelled settings together with the reason', async () => {
+  test('[C2.1] a server that cannot start reports misspelled settings after the reason', async () => {
     const cwd = newFolder()
     writeFileSync(join(cwd, '.env'), 'SECRET_KYE=canary\nDATABASE_URL=postgres://localhost/plenum\n')
     const { code, says } = await failToStart({}, { cwd })
@@ -62,7 +62,7 @@ describe('[C2] names that are not settings', () => {
     )
   })
 
-  test('[C2.2] the server does not warn about settings, variables of other programs and dissimilar names in the environment', () => {
+  test('[C2.2] the server does not warn about settings, variables of other programs or dissimilar names in the environment', () => {
     const others = {
       PORT: '1',
       NO_COLOR: '1',
@@ -114,14 +114,14 @@ describe('[C1] a data folder that cannot be used', () => {
     says: `Plenum cannot start: DATA_DIR must be a folder that can be written, but ${folder} is not: ${reason}.\n`,
   })
 
-  test('[C1] the server does not start where it cannot create folders', async () => {
+  test('[C1] the server does not start if the file system allows no new files in DATA_DIR', async () => {
     const reason = 'the file system does not allow new files there (ENOENT)'
     for (const DATA_DIR of ['/proc/x', '/proc/x/y', '/proc']) {
       expect(await failToStart({ DATA_DIR, PORT: '0' })).toEqual(refused(DATA_DIR, reason))
     }
   })
 
-  test('[C1] the server does not start on a file, or below one', async () => {
+  test('[C1] the server does not start if DATA_DIR is a file or below a file', async () => {
     const file = join(newFolder(), 'file')
     writeFileSync(file, '')
     expect(await failToStart({ DATA_DIR: file, PORT: '0' })).toEqual(refused(file, `${file} is a file`))
@@ -130,7 +130,7 @@ describe('[C1] a data folder that cannot be used', () => {
     expect(await failToStart({ DATA_DIR: below, PORT: '0' })).toEqual(refused(below, reason))
   })
 
-  test('[C1] a folder without write permission is refused, and a writable folder stays unchanged', () => {
+  test('[C1] prepareDataDir refuses a folder without write permission, and leaves no file in the folder that it creates', () => {
     const folder = newFolder()
     prepareDataDir(join(folder, 'a/b'))
     expect(readdirSync(join(folder, 'a/b'))).toEqual([])
@@ -160,7 +160,7 @@ describe('[1.1.4] the output of the server at start', () => {
     'Documents of new API keys are public: every user of the key can open and edit them.'
   const openCreation = 'Anyone who can reach this server can create a workspace.'
 
-  test('[1.1.4] the server prints at start that documents are public and that anyone can create a workspace', async () => {
+  test('[1.1.4] with the default settings, the server prints at start that documents are public and that anyone can create a workspace', async () => {
     const { printed } = await run({})
     expect(printed).toContain(publicDocuments)
     expect(printed).toContain(openCreation)

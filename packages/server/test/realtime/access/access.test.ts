@@ -9,7 +9,7 @@ afterAll(() => {
   console.log(`${cells} cells of the access matrix`)
 })
 
-describe('[25.9] the worked cases of the access rules, checked against the expected roles of the matrix', () => {
+describe('[25.9] the oracle of the access matrix gives the listed result in the worked cases', () => {
   const levels = ['document d', 'folder f', 'organization o']
   const [d, f, o] = levels as [string, string, string]
   const editor = (level: string): Grant => ({ level, role: 'editor' })
@@ -27,7 +27,7 @@ describe('[25.9] the worked cases of the access rules, checked against the expec
     ['restricted', undefined, editor(o), undefined, 'denied'],
     ['restricted', d, { ...editor(d), expiresAt: 100 }, undefined, 'denied'],
   ])(
-    '[25.9] a document that is %s by %s, with the stored grant %j and the token grant %j, gives %s',
+    '[25.9] the oracle, for a document that is %s by %s, with the stored grant %j and the token grant %j, gives %s',
     (type, level, stored, token, expected) => {
       const types = new Map(level === undefined ? [] : [[level, type]])
       expect(expectedRole({ levels, types, defaultType: type }, { stored, token }, 100)).toBe(expected)
@@ -46,7 +46,7 @@ describe('access to live documents', () => {
       turn,
     ]),
   )(
-    '[25.4] a document that is %s by the %s gives the expected access [R3] [R5] for every grant, source, place, action and dialect',
+    '[25.4] [R3] [R5] a document that is %s by the %s gives the expected access for every grant and place, with rotating grant sources and dialects',
     { timeout: 300_000 },
     async (type, definedBy, turn) => {
       const tally = await runMatrix(sqlite, { scene: { type, definedBy }, turn })
@@ -56,7 +56,7 @@ describe('access to live documents', () => {
   )
 
   test(
-    '[25.4] PostgreSQL decides a sample of the access cases like SQLite',
+    '[25.4] a sample of the access cases has the expected results on PostgreSQL',
     { timeout: 300_000 },
     async () => {
       const scene: Scene = { type: 'restricted', definedBy: 'folder' }

@@ -141,7 +141,7 @@ describe.each(stores)('ownership of Yjs client ids on %s', (store) => {
   })
 })
 
-test('[R31] a viewer on one server cannot take over a Yjs client id that writes on another server', async () => {
+test('[R31] a viewer who uses a Yjs client id in awareness loses it when the server learns that another user wrote with it on another server', async () => {
   const databaseUrl = await createPostgresDatabase()
   const data = { dataDir: '/tmp/unused', databaseUrl }
   const servers = await Promise.all([startServer('postgres', { data }), startServer('postgres', { data })])

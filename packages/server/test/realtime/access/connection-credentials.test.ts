@@ -90,7 +90,7 @@ describe.each(stores)('connection credentials on %s', (store) => {
     expect(user).toMatchObject({ apiKey, userId: 'u1' })
   })
 
-  test('[2.0.1] [2.0.2] a browser must connect from an allowed domain, and other clients need no domain', async () => {
+  test('[2.0.1] [2.0.2] a browser must connect from an allowed domain or a page of the server itself, and clients without an origin can always connect', async () => {
     const { client, apiKey } = await given.tenant(server)
     await client.domains.add({ domains: ['example.com', '*.example.org'] })
     const may = (origin: string | undefined, host?: string, publicOrigins: string[] = []) =>
@@ -125,7 +125,7 @@ describe.each(stores)('connection credentials on %s', (store) => {
     expect(await may('http://collab.test', 'collab.test', ['https://collab.test'])).toBe(false)
   })
 
-  test('[2.0.2] a server at localhost serves its own pages for API keys that do not allow localhost', async () => {
+  test('[2.0.2] the pages of a server at localhost may use API keys that do not allow localhost', async () => {
     const { client, apiKey } = await given.tenant(server)
     await client.domains.add({ domains: ['example.com'] })
     await client.domains.delete({ domains: ['localhost', '127.0.0.1'] })

@@ -44,7 +44,7 @@ const organizationsOf = async ({ client }: given.Tenant) =>
 describe.each(stores)('the creation rate of each user on %s', (store) => {
   const server = useServer(store, { env: { LIMIT_CREATED_BY_OPENING_PER_MINUTE: '5' } })
 
-  test('[R17] [K3] the client reports the reason of a rate limit as an error and keeps retrying', async () => {
+  test('[R17] [K3.1] the client reports the reason of the creation limit as an error event and reconnects the document', async () => {
     const tenant = await given.tenant(server)
     const connection = plenumConnection(server.client(), await tokenFor(tenant))
     const errors: unknown[] = []
@@ -58,7 +58,7 @@ describe.each(stores)('the creation rate of each user on %s', (store) => {
     await eventually(() => errors).toEqual([['reconnecting', 'RESOURCE_EXHAUSTED', true]])
   })
 
-  test('[R17] a viewer of one document cannot create more documents than the rate allows', async () => {
+  test('[R17] a viewer of one document cannot create more documents than the rate of the user allows, on all connections together', async () => {
     const tenant = await given.tenant(server)
     const eve = await RealtimeSocket.connect(server, await viewerOfOne(tenant, 'eve'))
     const { opened, refused } = await openMany(eve, 'eve', 30)
@@ -116,7 +116,7 @@ describe.each(stores)('the creation rate of each user on %s', (store) => {
     expect(await socket.closed).toEqual({ code: 4029, reason: rateReason })
   })
 
-  test('[R17] a Hocuspocus socket over the rate has one editor refused and keeps its other editors', async () => {
+  test('[R17] a Hocuspocus provider of a user over the rate is refused, and the other editor of its socket continues', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const socket = hocuspocusSocket(server)
@@ -190,7 +190,7 @@ test('[R17.1] two servers on one database share the daily limit', async () => {
       return (await openMany(client, `u${index}`, 60)).opened
     }),
   )
-  // A server cannot use what the other server has reserved and not used.
+  // The clients of each server open 120 documents, because a server cannot use what the other one has reserved.
   expect(opened.reduce((sum, count) => sum + count)).toBe(120)
 })
 

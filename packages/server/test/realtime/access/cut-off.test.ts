@@ -243,7 +243,7 @@ describe.each(stores)('revoked access on %s', (store) => {
     expect(openedCount).toBeGreaterThan(0)
   })
 
-  test('[R9.1] resetting an auth token closes backends and keeps users connected, [1.7] and the old token opens nothing', async () => {
+  test('[R9.1] [1.7] resetting an auth token closes backends and keeps users connected, and only the new token opens documents', async () => {
     const stage = await stageFor(server, { cause: '', act: () => Promise.resolve(), effect: 'viewer' })
     const { client, tenant, token } = stage
     const { headers, apiKey } = tenant

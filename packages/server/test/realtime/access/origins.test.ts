@@ -80,7 +80,7 @@ describe.each(stores)('the origins of connecting pages on %s', (store) => {
     }
   })
 
-  test('[R5.3] a page of any other domain cannot connect, even with a valid token', async () => {
+  test('[R5.3] a page of a domain that is not allowed cannot connect, even with a valid token', async () => {
     const tenant = await tenantWithDomains()
     const clients = connect(others, { token: await tokenFor(tenant) })
     expect(await outcomesOf(clients)).toEqual(
@@ -92,7 +92,7 @@ describe.each(stores)('the origins of connecting pages on %s', (store) => {
     expect(await storedIn(tenant)).toBe(0)
   })
 
-  test('[R5.3] a page of any other domain cannot connect with backend credentials', async () => {
+  test('[R5.3] a page of a domain that is not allowed cannot connect with backend credentials', async () => {
     const tenant = await tenantWithDomains()
     const clients = connect(others, { headers: tenant.headers })
     expect(await outcomesOf(clients)).toEqual(each(clients, () => [{ code: 4403, reason }, 'refused']))
@@ -111,7 +111,7 @@ describe.each(stores)('the origins of connecting pages on %s', (store) => {
     )
   })
 
-  test('[R9.3] removing a domain closes its pages and keeps other connections open', async () => {
+  test('[R9.3] removing a domain closes the connections of its pages and keeps other connections open', async () => {
     const tenant = await tenantWithDomains()
     const token = await tokenFor(tenant)
     const removed = connect(['https://example.com'], { token })
@@ -130,7 +130,7 @@ describe.each(stores)('the origins of connecting pages on %s', (store) => {
     for (const { client } of kept) expect(await client.update(wordUpdate('still here'))).toBe('saved')
   })
 
-  test('[R9.3] adding the first domain to the list closes the pages of all other domains', async () => {
+  test('[R9.3] adding the first domain to the list closes the connections of pages of other domains', async () => {
     const tenant = await given.tenant(server)
     await given.document(tenant)
     await tenant.client.domains.delete({ domains: ['localhost', '127.0.0.1'] })
@@ -141,7 +141,7 @@ describe.each(stores)('the origins of connecting pages on %s', (store) => {
     for (const { client } of clients) expect(await client.closed).toMatchObject({ code: 4403 })
   })
 
-  test('[R5.3] a change of the domain list applies to the next connection, [2] and an empty list allows every origin', async () => {
+  test('[R5.3] [2.0.1] a change of the domain list applies to the next connection, and an empty list allows every origin', async () => {
     const tenant = await given.tenant(server)
     await given.document(tenant)
     const token = await tokenFor(tenant)

@@ -82,7 +82,7 @@ describe.each(stores)('tokens and later changes of access on %s', (store) => {
       ['ada', 'bob'],
     ],
   ])(
-    '[25.3] [R9.1] %s closes the session, and its token opens nothing afterwards',
+    '[25.3] [R9.1] %s closes the session of the user, and only a newer token opens the document again',
     async (_, accessType, remove, members) => {
       const tenant = await scene(accessType)
       const tokenOf = (userId: string) => tokenFor(tenant, userId, { resources: [organization, document] })
@@ -140,7 +140,7 @@ describe.each(stores)('tokens and later changes of access on %s', (store) => {
       ({ client }) => client.permissions.add(onAda({ ...document, accessRole: 'viewer' })),
     ],
   ])(
-    '[25.3] [R9.2] [25.3.1] %s as a viewer makes an older token read-only until a newer token is issued',
+    '[25.3] [R9.2] [25.3.1] %s as a viewer makes an older token read-only, and a newer token can write',
     async (_, accessType, demote) => {
       const tenant = await scene(accessType)
       const resources = accessType === 'restricted' ? [document] : [organization]

@@ -12,7 +12,7 @@ import { textIn, textOf, wordsIn } from '../../support/words.ts'
 const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 const document = { type: 'document', id: 'doc_1', organizationId: 'org_1' } as const
 
-/** One tick of the server stores 64 KiB of an editor, so each of these updates needs its own tick. */
+/** One tick of the server stores at most 64 KiB of an editor, so each of these updates needs its own tick. */
 function largeUpdate(word: string): Uint8Array {
   const doc = new Y.Doc()
   doc.getText('content').insert(0, `<${word}>${'x'.repeat(50_000)}`)
@@ -52,7 +52,7 @@ describe.each(stores)('updates that wait while access ends on %s', (store) => {
 
   describe.each(dialects)('over %s', (dialect) => {
     test.each(Object.entries(revocations))(
-      '[R32] [R32.2] [R32.3] waiting updates of %s are not stored after the answer, and other users lose no updates',
+      '[R32] [R32.2] [R32.3] waiting updates of %s are not stored after the answer to the call that changed the access, and other users lose no updates',
       async (_, revoke) => {
         const { tenant, open, stored } = await scene(dialect)
         const adas = await Promise.all(Array.from({ length: 6 }, () => open('ada')))
@@ -90,7 +90,7 @@ describe.each(stores)('updates that wait while access ends on %s', (store) => {
       },
     )
 
-    test('[R32.1] [R32.2] waiting updates of a removed user are not stored later, even if the client has left', async () => {
+    test('[R32.1] [R32.2] waiting updates of a removed user are not stored after the removal, even if its clients have left', async () => {
       const { tenant, open, stored } = await scene(dialect)
       const adas = await Promise.all(Array.from({ length: 6 }, () => open('ada')))
       for (const [index, ada] of adas.entries()) {
@@ -116,7 +116,7 @@ describe.each(stores)('updates that wait while access ends on %s', (store) => {
     await eventually(stored).toEqual(new Set(words))
   })
 
-  test('[R32.2] live states that wait while access ends are not stored after the answer', async () => {
+  test('[R32.2] live states that wait while an editor becomes a viewer are not stored after the answer to the call that changed the role', async () => {
     const { tenant, open } = await scene('realtime')
     const ada = (await open('ada')) as RawRealtime
     const setting = Array.from({ length: 2_000 }, (_, number) =>

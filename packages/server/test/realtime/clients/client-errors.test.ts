@@ -53,7 +53,7 @@ describe.each(stores)('errors of the client on %s', (store) => {
     expect(ada.connection.status).toBe('connected')
   })
 
-  test('[K11] a token that another server issued is refused with a reason', async () => {
+  test('[K11] [K11.3] a token that another server issued is refused with a reason that does not contain the token', async () => {
     const other = await startServer('sqlite')
     try {
       const token = await tokenFor(await given.tenant(other))

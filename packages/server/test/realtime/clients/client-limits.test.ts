@@ -19,7 +19,7 @@ describe.each(stores)('limits of the client on %s', (store) => {
     return { tenant, connection, document, errors }
   }
 
-  test('[K5.1] the client sends the largest live state that its checks accept, and the server stores it', async () => {
+  test('[K5.1] the server accepts the longest, widest and deepest live states that the client accepts', async () => {
     const { connection, document } = await scene()
     const longest = { list: Array(49_988).fill('a') }
     const widest = Object.fromEntries(Array.from({ length: 9_990 }, (_, key) => [key, 1]))
@@ -40,7 +40,7 @@ describe.each(stores)('limits of the client on %s', (store) => {
     expect(connection.status).toBe('connected')
   })
 
-  test('[K6.1] the client throws for an unknown status and stays connected', async () => {
+  test('[K6.1] the client throws for an unknown presence status and stays connected', async () => {
     const { connection, document } = await scene()
     expect(() => document.presence.set({ status: 'busy' as never })).toThrow('one of online, away, offline')
     await document.liveState('v').set({ a: 1 })

@@ -55,7 +55,7 @@ describe.each(stores)('live documents of the client on %s', (store) => {
 
   const stored = async ({ client }: given.Tenant) => (await client.crdt.get(editorRef)).data[0]
 
-  test('[K7] two clients, a late joiner and clients of another protocol see the same text', async () => {
+  test('[K7] two clients, a late joiner and a client of another protocol see the same text', async () => {
     const { tenant, clients } = await scene('ada', 'bob')
     const [ada, bob] = clients
     ada.type('Hello ')
@@ -118,7 +118,7 @@ describe.each(stores)('live documents of the client on %s', (store) => {
     expect(ada.text().match(/;/g)).toHaveLength(200)
   })
 
-  test('[K7] three clients with random interruptions converge, and their text is stored', async () => {
+  test('[K7] three clients with random interruptions converge in text and live states, and their text is stored', async () => {
     const random = createRandom()
     const { tenant, clients } = await scene('ada', 'bob', 'cleo')
     const written: string[] = []
@@ -195,7 +195,7 @@ describe.each(stores)('live documents of the client on %s', (store) => {
     await eventually(seen).toEqual({ bob: ['online', undefined] })
   })
 
-  test('[K5] a live state of a client or a backend reaches all clients, and is durable when set resolves', async () => {
+  test('[K5] a live state of a client or a backend reaches all clients, and a client shows its own changes at once', async () => {
     const { tenant, clients } = await scene('ada', 'bob')
     const [ada, bob] = clients
     const [mine, theirs] = clients.map(({ document }) => document.liveState('player')) as [
@@ -224,7 +224,7 @@ describe.each(stores)('live documents of the client on %s', (store) => {
     expect([...ada.errors, ...bob.errors]).toEqual([])
   })
 
-  test('[K5.2] a live state set offline is sent after the reconnect and overwrites the values of other clients', async () => {
+  test('[K5.2] a live state merged offline is sent after the reconnect and overwrites only its own keys', async () => {
     const { clients } = await scene('ada', 'bob')
     const [ada, bob] = clients
     await bob.document.liveState('player').set({ position: 1, speed: 1 })
@@ -239,7 +239,7 @@ describe.each(stores)('live documents of the client on %s', (store) => {
     }
   })
 
-  test('[K4] a client receives only the missed changes after a reconnect', async () => {
+  test('[K4] a client receives only the missed live states after a reconnect', async () => {
     const { clients } = await scene('ada', 'bob')
     const [ada, bob] = clients
     const value = (id: string) => ada.document.liveState(id).value
@@ -257,7 +257,7 @@ describe.each(stores)('live documents of the client on %s', (store) => {
     expect(opened?.liveStates?.map(({ liveStateDataId }) => liveStateDataId).sort()).toEqual(['b', 'd'])
   })
 
-  test('[K4] a document that is created again under the same id replaces all data of the old one', async () => {
+  test('[K4] a document that is created again under the same id replaces all live states of the old one in the client', async () => {
     const { tenant, clients } = await scene('ada')
     const [ada] = clients
     await ada.document.liveState('old').set({ n: 1 })
@@ -381,7 +381,7 @@ describe.each(stores)('live documents of the client over time on %s', (store) =>
     }
   })
 
-  test('[K2] a restarted server has everything that was saved and receives everything that was not', async () => {
+  test('[K2.1] [K5.2] [K7] a restarted server has everything that was saved and receives everything that was not', async () => {
     const port = await freePort()
     let server = await startServer(store, { env: { PORT: String(port) } })
     try {
@@ -412,7 +412,7 @@ describe.each(stores)('live documents of the client over time on %s', (store) =>
   })
 })
 
-test('[K7] a change is neither saved nor visible to other clients before it is on disk', async () => {
+test('[K7] [K5] before changes are on disk, the editor is not saved, setting a live state does not resolve, and other clients see no text', async () => {
   const disk = heldDisk()
   const server = await startServer('sqlite', { sync: disk.sync })
   try {

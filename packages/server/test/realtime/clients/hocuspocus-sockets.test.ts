@@ -38,7 +38,7 @@ describe.each(stores)('providers and sockets of Hocuspocus clients on %s', (stor
     await converged(ada.doc, bob.doc)
   })
 
-  test('[R6] a provider that replaces another one on the same socket before that is authenticated syncs, and gets its text', async () => {
+  test('[R6] a provider that replaces a not yet authenticated one on the same socket syncs and gets the text typed there', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const socket = hocuspocusSocket(server)
@@ -150,7 +150,7 @@ describe.each(stores)('providers and sockets of Hocuspocus clients on %s', (stor
     await eventually(() => providers[2]?.text.toJSON()).toBe('still here')
   })
 
-  test('[R1] clients reconnect by themselves after a restart and send what they typed meanwhile', async () => {
+  test('[R6] clients reconnect by themselves after a restart and send what they typed meanwhile', async () => {
     const env = { PORT: String(await freePort()) }
     const before = await startServer(store, { env })
     const tenant = await given.tenant(before)

@@ -119,7 +119,7 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     expect(data[0]?.data).toBe('still, and on')
   })
 
-  test('[R6.2] a provider without a new token is closed when the old one expires, and reconnects with a new one', async () => {
+  test('[R6.2] a provider without a new token is closed when the old one expires, and can attach again with a new one', async () => {
     const tenant = await given.tenant(server)
     const { received, ...events } = collectEvents()
     let tokens = 0

@@ -62,7 +62,7 @@ describe('messages of other Hocuspocus provider versions', () => {
     expect(decoding.readVarInt(client.restOf(4))).toBe(1)
   })
 
-  test('[R6] [R5] a provider without a token skips authentication and is identified by the address', async () => {
+  test('[R6] [R5] a provider that sends no token is identified by the token in the address', async () => {
     const tenant = await given.tenant(server)
     const client = await openSocket(server, `?token=${await tokenFor(tenant)}`)
     client.send(editorName, sync, 0, emptyBytes)
@@ -70,7 +70,7 @@ describe('messages of other Hocuspocus provider versions', () => {
     await eventually(() => client.types().toSorted()).toEqual([sync, sync, sync, auth, syncStatus])
   })
 
-  test('[R6.5] a provider that the address authenticates is denied a document once', async () => {
+  test('[R6.5] a provider with its token in the address is denied a document once, and again only when it authenticates again', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     await tenant.client.documents.add({
@@ -92,7 +92,7 @@ describe('messages of other Hocuspocus provider versions', () => {
     await eventually(client.types).toEqual([auth, auth])
   })
 
-  test('[R6] the server does not answer a sync reply with another sync request', async () => {
+  test('[R6] the server does not answer a SyncReply message with another sync request', async () => {
     const tenant = await given.tenant(server)
     const client = await openSocket(server)
     client.send(editorName, auth, 0, await tokenFor(tenant))
@@ -133,7 +133,7 @@ describe('messages of other Hocuspocus provider versions', () => {
     await eventually(gone.types).toEqual([auth, sync, syncStatus])
   })
 
-  test('[R6.7] messages meant for other servers are ignored', async () => {
+  test('[R6.7] messages of types for other servers are ignored', async () => {
     const tenant = await given.tenant(server)
     const client = await openSocket(server)
     client.send(editorName, close)
@@ -211,7 +211,7 @@ describe('idle connections', () => {
     vi.useRealTimers()
   })
 
-  test('[R6.6] the server sends idle providers a message every 20 s that their version understands', async () => {
+  test('[R6.6] after 20 s the server sends an idle provider a message that its version understands', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const server = await startServer('sqlite')
     onTestFinished(() => server.stop())

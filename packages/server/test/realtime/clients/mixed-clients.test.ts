@@ -17,7 +17,7 @@ const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'not
 describe.each(stores)('y-websocket and Hocuspocus clients together on %s', (store) => {
   const server = useServer(store)
 
-  test('[R1] clients of both protocols see each other type, and late joiners of both see all of it', async () => {
+  test('[R1] [R6] clients of both protocols see each other type, and late joiners of both see all of it', async () => {
     const tenant = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant))
     const hal = hocuspocusClient(server, await tokenFor(tenant, 'hal'))
@@ -96,7 +96,7 @@ describe.each(stores)('y-websocket and Hocuspocus clients together on %s', (stor
     await eventually(() => hal.text.toJSON()).toBe('one two three!')
   })
 
-  test('[R1.3] text typed in a document that is connected over both protocols is stored once', async () => {
+  test('[R1.3] text typed in a Yjs document that is connected over both protocols appears once for another client', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const doc = new Y.Doc()
@@ -110,7 +110,7 @@ describe.each(stores)('y-websocket and Hocuspocus clients together on %s', (stor
   })
 
   test(
-    '[R1] eight clients that type, delete, format, connect and disconnect end with the same bytes',
+    '[R1] [R6] eight clients of both protocols that type, delete, format, connect and disconnect end with the same bytes',
     { timeout: 300_000 },
     async () => {
       const tenant = await given.tenant(server)
@@ -173,7 +173,7 @@ describe.each(stores)('y-websocket and Hocuspocus clients together on %s', (stor
     },
   )
 
-  test('[R7] the text of both protocols is the same byte by byte after a restart', async () => {
+  test('[R7] content typed over both protocols is the same, byte by byte, after a restart', async () => {
     const env = { PORT: String(await freePort()) }
     const before = await startServer(store, { env })
     const tenant = await given.tenant(before)

@@ -33,7 +33,7 @@ async function delayedClose(server: TestServer, token: string, name?: string): P
 describe.each(stores)('refused y-websocket clients on %s', (store) => {
   const server = useServer(store)
 
-  test('[R46] [R46.1] a refused client is closed without delay the first time, and with a delay of 1 s when it reconnects', async () => {
+  test('[R46] [R46.1] a client that is refused again gets the same code and reason after a delay of 1 s', async () => {
     const tenant = await given.tenant(server)
     await given.restrictedDocument(tenant, 'locked')
     const token = await tokenFor(tenant)
@@ -57,7 +57,7 @@ describe.each(stores)('refused y-websocket clients on %s', (store) => {
     )
   })
 
-  test('[R46.1] a client that sends the same oversize message again is closed after a second', async () => {
+  test('[R46.1] a client that sends the same oversize message again is closed with a delay', async () => {
     const token = await tokenFor(await given.tenant(server))
     const send = async () => {
       const startedAt = performance.now()

@@ -49,7 +49,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect(data.map(({ id }) => id).sort()).toEqual([docId, 'one'].sort())
   })
 
-  test('[R51] [R51.3] a client token is a user token with the requested address, user, role and lifetime', async () => {
+  test('[R51] [R51.3] a client token has the addresses of the request, and is a user token with the requested user, role and lifetime', async () => {
     const { tenant, manager } = await scene()
     const requested = { userId: 'zoe', authorization: 'read-only', validForSeconds: 600 } as const
     const issued = await manager.getOrCreateDocAndToken(editorName, requested)
@@ -71,7 +71,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect(decodeClientToken(encodeClientToken(issued))).toEqual(issued)
   })
 
-  test('[R51.2] [R43] a client token is valid for at most 48 hours and belongs to one default user unless it names another', async () => {
+  test('[R51.2] [R43] a client token without userId belongs to y-sweet-client, lasts at most 48 hours, and is not issued for invalid options', async () => {
     const { manager } = await scene()
     const issued = await manager.getOrCreateDocAndToken('one', { validForSeconds: 1_000_000 })
     const { sub, iat = 0, exp } = decodeJwt(issued.token ?? '')
@@ -205,7 +205,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     })
   })
 
-  test('[R49] a token reaches neither a document of another tenant nor another document', async () => {
+  test('[R49] a token reaches neither a document of another tenant nor another document, and a reset auth token is refused', async () => {
     const { tenant, manager } = await scene()
     const { manager: stranger } = await scene()
     await manager.createDocWithContent(updateOf('Hello'))
@@ -237,7 +237,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect((await call('doc/one/auth', tenant.authToken)).status).toBe(404)
   })
 
-  test('[R49.1] SDK calls are counted, and their tokens and updates are not logged', async () => {
+  test('[R49.1] SDK calls appear in the metrics and in the log, and their tokens are not logged', async () => {
     const { tenant, manager } = await scene()
     const { token = '' } = await manager.getOrCreateDocAndToken('one')
     await manager.updateDoc('one', updateOf('Hello'))
@@ -280,7 +280,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     await stopping
   })
 
-  test('[R51.3] clients are sent to PUBLIC_URL, or to the address at which the proxy was reached', async () => {
+  test('[R51.3] the addresses in a client token are those of PUBLIC_URL, or those of the request with the scheme that a trusted proxy reports', async () => {
     const addressOf = async (env: Record<string, string>, headers: Record<string, string> = {}) => {
       const own = await startServer(store, { env })
       onTestFinished(() => own.stop())

@@ -114,7 +114,7 @@ describe.each(stores)('Y-Sweet clients on %s', (store) => {
     await eventually(() => vic.provider.hasLocalChanges).toBe(false)
   })
 
-  test('[R42] [R42.1] a client token opens only its document, in every protocol, with at most its role', async () => {
+  test('[R42] [R42.1] a client token opens only its document at /yjs, with at most its role', async () => {
     const { tenant, manager } = await scene()
     await manager.createDoc('org_1/doc_2/note')
     const { token = '' } = await manager.getClientToken(editorName, {
@@ -139,7 +139,7 @@ describe.each(stores)('Y-Sweet clients on %s', (store) => {
     expect(ada.text.toJSON()).toBe('Hello')
   })
 
-  test('[R42] a client token cannot create a deleted document again in any protocol', async () => {
+  test('[R42] a client token cannot create a deleted document again at /yjs', async () => {
     const { tenant, manager } = await scene()
     const { token = '' } = await manager.getClientToken(editorName, { userId: 'vic' })
     await tenant.client.documents.delete({ organizationId: 'org_1', documentIds: ['doc_1'] })
@@ -235,7 +235,7 @@ describe.each(stores)('Y-Sweet clients on %s', (store) => {
 })
 
 describe('the sync status of Y-Sweet', () => {
-  test('[R50] the sync status reports a change as saved when it is on disk, including changes made before connecting', async () => {
+  test('[R50] the sync status reports a change as saved only when it is on disk, including changes made before connecting', async () => {
     const disk = heldDisk()
     const server = await startServer('sqlite', { sync: disk.sync })
     onTestFinished(() => server.stop())

@@ -152,7 +152,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
   })
 
   test.each(['note', 'org_1/note', 'org_1/doc/note/more'])(
-    '[R1.8] a provider with the invalid name %s gets the format of names and does not retry',
+    '[R1.8] a provider with the invalid name %s gets a reason with the format of names and does not retry',
     async (name) => {
       const tenant = await given.tenant(server)
       const ends: { code: number; reason: string }[] = []
@@ -196,7 +196,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     expect(closes).toEqual([])
   })
 
-  test('[R2.3] other clients see the awareness state of a client again after it reconnects, and after it removed the state', async () => {
+  test('[R2.3] other clients see the awareness state of a client again after it reconnects, and after it removes the state and sets it again', async () => {
     const tenant = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant))
     const bob = yjsClient(server, await tokenFor(tenant, 'bob'))
@@ -280,7 +280,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     expect(late.text.toDelta()).toEqual(ada.text.toDelta())
   })
 
-  test('[R1.6] editor names can contain all characters that ids can contain, escaped or not', async () => {
+  test('[R1.6] escaped editor names can contain %, ?, # and any Unicode character, and spaces and non-ASCII characters also work unescaped', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const ids = ['org_1', '日本語 & Ünïcödé', '50% ?#🙂']
@@ -345,7 +345,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
   })
 })
 
-test('[R1.2] [R1.3] an update is sent back to its sender only when it is on disk', async () => {
+test('[R1.2] [R1.3] an update and its duplicates are sent back to their sender only when the update is on disk', async () => {
   const disk = heldDisk()
   const server = await startServer('sqlite', { sync: disk.sync })
   onTestFinished(() => server.stop())
@@ -355,7 +355,7 @@ test('[R1.2] [R1.3] an update is sent back to its sender only when it is on disk
   const update = Y.encodeStateAsUpdate(doc)
   const socket = new RawSocket(server, `/yjs/${editorName}?token=${await tokenFor(tenant)}`)
   const message = encodeMessage(0, 2, update)
-  /** Updates that the server sent, as whole messages. */
+  /** Returns the updates that the server sent, as whole messages. */
   const echoes = () => socket.received.filter(([type, kind]) => type === 0 && kind === 2)
   await socket.receivedCount(1)
   const send = () => socket.send(message)

@@ -52,7 +52,7 @@ describe.each(stores)('live states over sockets on %s', (store) => {
     })
   })
 
-  test('[R13.1] a live state that a client sets is durable when acknowledged and is sent once to all clients, including its sender', async () => {
+  test('[R13.1] a live state that a client sets is stored when acknowledged and is sent once to all clients, including its sender', async () => {
     const tenant = await given.tenant(server)
     const [ada, bob] = [await connect(tenant), await connect(tenant, 'bob')]
     await ada.open()
@@ -81,7 +81,7 @@ describe.each(stores)('live states over sockets on %s', (store) => {
     }
   })
 
-  test('[R13.1] every one of several quick changes is acknowledged, and the stored value is the same as after sequential changes', async () => {
+  test('[R13.1] each of 300 quick changes is acknowledged, and the stored value is the same as after sequential changes', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
     const view = new DocumentView(client)
@@ -183,7 +183,7 @@ describe.each(stores)('live states over sockets on %s', (store) => {
     expect(await stored(tenant)).toEqual({ a: { b: 1 } })
   })
 
-  test('[R13] [10.8.2] a document that is migrated into an open one brings its live states', async () => {
+  test('[R13] [10.8.2] a document that is migrated into an open one brings its live states, and clients of the old one are closed with the reason', async () => {
     const tenant = await given.tenant(server)
     const { client: backend } = tenant
     await backend.liveState.broadcast({

@@ -43,7 +43,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     }
   }
 
-  test('[R12] [R12.7] the presence list has users of all dialects, including viewers, but no backends', async () => {
+  test('[R12] [R12.7] the presence list has users of /realtime, /yjs and /hocuspocus, including viewers, but no backends', async () => {
     const tenant = await given.tenant(server)
     const view = await watch(tenant)
     const ada = await connect(tenant, 'ada')
@@ -72,7 +72,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     await eventually(() => view.present).toEqual({})
   })
 
-  test('[R12.4] a user is listed only after access is granted, and leaves the list when access is lost', async () => {
+  test('[R12.4] a user without access is not listed, and a user who loses access leaves the list', async () => {
     const tenant = await given.tenant(server)
     const organizationId = await given.organization(tenant)
     const documents = [{ documentId: 'doc_1', accessType: 'restricted' as const }]
@@ -152,7 +152,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     await eventually(() => look('cleo')).toEqual(['https://example.com/cleo.png', '#654321'])
   })
 
-  test('[R12.1] a user without a color gets one derived from the user id that is readable on white', async () => {
+  test('[R12.1] [12.2] a user without a color has the same derived color in presence and in Get Users, readable on white', async () => {
     const tenant = await given.tenant(server)
     const { client: backend } = tenant
     const userIds = Array.from({ length: 100 }, (_, index) => `user_${index}`)
@@ -167,7 +167,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     for (const color of colors.values()) expect(contrastWithWhite(color)).toBeGreaterThanOrEqual(4.5)
   })
 
-  test('[R12] [R34.1] an omitted field keeps its value, null removes the data, and data above the limit is refused', async () => {
+  test('[R12] [R34.1] an omitted field of setPresence keeps its value, null removes the data, and data above the limit is refused', async () => {
     const tenant = await given.tenant(server)
     const view = await watch(tenant)
     const ada = await connect(tenant)
@@ -311,7 +311,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     await eventually(() => view.present).toEqual({ yves: 'online' })
   })
 
-  test('[R12.2] [R12.3] a user without activity is away after 5 minutes and offline after 10 minutes', () =>
+  test('[R12.2] [R12.3] a user without activity is away after 5 minutes and offline after 10, and pings at /realtime keep the status', () =>
     withClock(async () => {
       const tenant = await given.tenant(server)
       const view = await watch(tenant)
@@ -340,7 +340,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
       await eventually(() => view.present).toEqual({ sal: 'online', tom: 'online', yves: 'online' })
     }))
 
-  test('[R12.5] an entry that a backend set expires after 24 hours', () =>
+  test('[15] a presence entry that a backend set ends 24 hours after its last update', () =>
     withClock(async () => {
       const tenant = await given.tenant(server)
       const { client: backend } = tenant
@@ -375,7 +375,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     expect(ada.messages).toEqual([])
   })
 
-  test('[R12.8] many presence changes at the same moment are sent as one message', async () => {
+  test('[R12.8] 200 presence changes at the same moment are sent in fewer than 50 messages', async () => {
     const tenant = await given.tenant(server)
     const [ada, bob] = [await connect(tenant), await connect(tenant, 'bob')]
     await ada.open()
@@ -393,7 +393,7 @@ describe('presence of dead connections', () => {
   const clockSpeed = 5
   const server = useServer('sqlite', { clockSpeed })
 
-  test('[R12.4] a connection that stops responding is closed, and its user leaves the list within 35 s', async () => {
+  test('[R12.4] the user of a connection that stops responding leaves the list within 35 s', async () => {
     const tenant = await given.tenant(server)
     const watcher = new RealtimeSocket(server, { headers: tenant.headers })
     await watcher.take('ready')

@@ -70,7 +70,7 @@ describe.each(stores)('editing at /realtime on %s', (store) => {
     expect(await editor.closed).toMatchObject({ code: closeCodes.badMessage })
   })
 
-  test('[R8.1] a malformed editor update closes its editor and nothing else', async () => {
+  test('[R8.1] a malformed update or state vector closes its editor and nothing else', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
     await client.open()

@@ -30,7 +30,7 @@ describe.each(stores)('opening documents at /realtime on %s', (store) => {
     await client.open('doc_2', { ref: 2 })
   })
 
-  test('[R10.3] revoked access closes the document, and a changed role is sent to the client', async () => {
+  test('[R10.3] a changed role is sent to the client, and disabling the document closes it', async () => {
     const tenant = await given.tenant(server)
     const { client: backend } = tenant
     const client = await RealtimeSocket.connect(server, await tokenFor(tenant, 'ada', { resources: [] }))
@@ -50,7 +50,7 @@ describe.each(stores)('opening documents at /realtime on %s', (store) => {
     await client.open('doc_2')
   })
 
-  test('[R10.3] a deleted document is closed for its clients and can be created again', async () => {
+  test('[R10.3] [R21] a deleted document is closed for its clients, and has a new epoch when it is created again', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
     const { position } = await client.open()

@@ -40,7 +40,7 @@ describe.each(stores)('resuming on %s', (store) => {
     expect(last).toMatchObject({ reset: false, liveStates: [] })
   })
 
-  test('[R11] a client that resumes from an invalid position gets everything', async () => {
+  test('[R11] a client that resumes from a position of another epoch or ahead of the server gets everything', async () => {
     const tenant = await given.tenant(server)
     await broadcast(tenant, 'a', { v: 1 })
     const client = await connect(tenant)

@@ -89,7 +89,7 @@ describe.each(stores)('large editors on %s', (store) => {
     expect(isSame((await read(apiKey))?.snapshot, large)).toBe(true)
   })
 
-  test('[R7.1] a log that is compacted while it is read is read again', async () => {
+  test('[R7.1] every read of a log that is compacted meanwhile returns a complete log', async () => {
     const updates = [1, 2, 3, 4].map((seed) => bytesOf(mebibyte / 2, seed))
     const { apiKey, compact, append } = await editor(...updates)
     let isOver = false
@@ -112,7 +112,7 @@ describe.each(stores)('large editors on %s', (store) => {
     expect(await reads).toBeGreaterThan(0)
   })
 
-  test('[R7.1] a snapshot in parts is moved and deleted with its document', async () => {
+  test('[R7.1] a snapshot in parts is moved with its document and deleted with its organization', async () => {
     const { apiKey, compact, client } = await editor(bytesOf(1, 1))
     const large = bytesOf(2 * mebibyte, 3)
     await compact({ snapshotSeq: 0, seq: 1, snapshot: large })
@@ -124,7 +124,7 @@ describe.each(stores)('large editors on %s', (store) => {
     expect(await partsIn(apiKey)).toBe(0)
   })
 
-  test('[17.4] a large version is written and read in parts without blocking the event loop', async () => {
+  test('[17.4] [S2] a large version is written and read in parts without blocking the event loop', async () => {
     const { apiKey, client } = await editor(bytesOf(1, 1))
     const version = { versionId: 'ver_1', name: 'large', type: 'text', contentKey: 'content' } as const
     const bytes = bytesOf(16.5 * mebibyte, 3)
@@ -168,7 +168,7 @@ describe.each(stores)('large editors on %s', (store) => {
     expect(isSame(second?.bytes, large)).toBe(true)
   }, 60_000)
 
-  test('[S2] reading and compacting 32 MiB does not block the event loop', async () => {
+  test('[S2] reading and compacting an editor of up to 32 MiB does not block the event loop', async () => {
     const { apiKey, compact } = await editor(...Array.from({ length: 16 }, (_, i) => bytesOf(mebibyte, i)))
     const snapshot = bytesOf(32 * mebibyte, 7)
     expectFreeLoop(await longestLoopBlockDuring(() => read(apiKey)))

@@ -94,7 +94,7 @@ describe.each(stores)('the editor log on %s', (store) => {
     ])
   })
 
-  test('[R7] an update for a deleted editor gets no number and does not fail the other updates', async () => {
+  test('[R7] an update for a missing document, editor or API key gets no number and does not fail the other updates', async () => {
     const { apiKey } = await tenant()
     const entries = [
       entry(apiKey, { editor: inEditor('e1', 'nowhere'), owners: [[1, 'u1']] }),
@@ -108,7 +108,7 @@ describe.each(stores)('the editor log on %s', (store) => {
     expect(await append([])).toEqual([])
   })
 
-  test('[R7] an append to an editor that was deleted and created again is refused', async () => {
+  test('[R7] an append or a compaction for a deleted editor is refused, also after the editor was created again', async () => {
     const { apiKey, client } = await tenant()
     await append([entry(apiKey, { owners: [[7, 'u1']] })], 1000)
     const { createdAt } = (await load(apiKey))!
@@ -167,7 +167,7 @@ describe.each(stores)('the editor log on %s', (store) => {
     }
   })
 
-  test('[R14] an append that does not wait for locks skips the editors that another transaction is writing', async () => {
+  test('[S1] an append that does not wait for locks skips the editors that another transaction is writing', async () => {
     const { apiKey } = await tenant()
     const editorRefs = ['e1', 'e2', 'e3'].map((editorId) => inEditor(editorId))
     await append(editorRefs.slice(0, 2).map((editorRef) => entry(apiKey, { editor: editorRef })))
@@ -241,7 +241,7 @@ describe.each(stores)('the editor log on %s', (store) => {
     expect(await readAfter(4)).toEqual([])
   })
 
-  test('[R7.1] a snapshot replaces its updates if the snapshot that it is based on is still stored', async () => {
+  test('[R7.1] a snapshot replaces its updates only if the snapshot that it is based on is still stored', async () => {
     const { apiKey } = await tenant()
     await append([1, 2, 3].map((byte) => entry(apiKey, { update: bytes(byte) })))
     expect(await compactInTransaction(apiKey, { snapshotSeq: 1, seq: 2, snapshot: bytes(9) })).toBe(false)
@@ -261,7 +261,7 @@ describe.each(stores)('the editor log on %s', (store) => {
     expect((await load(apiKey))!.complete).toBe(true)
   })
 
-  test('[R7] snapshot, updates and owners are moved and deleted with their document', async () => {
+  test('[R7] snapshot, updates and owners are moved with their document and deleted with their organization', async () => {
     const { apiKey, client } = await tenant()
     await append([1, 2].map((byte) => entry(apiKey, { update: bytes(byte), owners: [[byte, 'u1']] })))
     await compactInTransaction(apiKey, { snapshotSeq: 0, seq: 1, snapshot: bytes(9) })
@@ -276,7 +276,7 @@ describe.each(stores)('the editor log on %s', (store) => {
     }
   })
 
-  test('[R7.1] a snapshot is due after 500 updates, or when the updates are larger than the last snapshot', () => {
+  test('[R7.1] a snapshot is due after 500 updates, or when the updates are larger than 64 KiB and than the last snapshot', () => {
     expect(editorLog.needsSnapshot({ updates: 499, bytes: 64 * 1024 }, 0)).toBe(false)
     expect(editorLog.needsSnapshot({ updates: 500, bytes: 0 }, 0)).toBe(true)
     expect(editorLog.needsSnapshot({ updates: 1, bytes: 64 * 1024 + 1 }, 64 * 1024)).toBe(true)

@@ -171,7 +171,7 @@ describe.each(stores)('versions at /realtime on %s', (database) => {
     expect(await refusal(ada.versions.list({ pageToken: 'x' }))).toBe('INVALID_ARGUMENT: Invalid page token.')
   })
 
-  test('[R37.1] a version of another document or of another tenant cannot be restored', async () => {
+  test('[R37.1] a version of another document or of another tenant can be neither listed nor restored', async () => {
     const [tenant, other] = [await given.tenant(server), await given.tenant(server)]
     const ada = await connectUser(tenant, 'ada')
     const elsewhere = connect(await tokenFor(tenant, 'ada'), 'doc_2')
@@ -186,7 +186,7 @@ describe.each(stores)('versions at /realtime on %s', (database) => {
     }
   })
 
-  test('[R37.1] an editor without content has no versions, and none can be added', async () => {
+  test('[R37.1] an editor without content refuses to add or restore a version', async () => {
     const tenant = await given.tenant(server)
     const ada = await connectUser(tenant, 'ada')
     const missing = 'NOT_FOUND: No CRDT data found for this editor ID.'
@@ -194,7 +194,7 @@ describe.each(stores)('versions at /realtime on %s', (database) => {
     expect(await refusal(ada.versions.restore('x'))).toBe(missing)
   })
 
-  test('[R37.4] users add at most 500 versions and 20 a minute, and backends have neither limit', async () => {
+  test('[R37.4] users can add versions until the editor has 500, and add or restore 20 a minute, and a backend can add the 501st', async () => {
     const tenant = await given.tenant(server)
     const [ada, bob] = [await connectUser(tenant, 'ada'), await connectUser(tenant, 'bob')]
     ada.type('Hello')
@@ -217,7 +217,7 @@ describe.each(stores)('versions at /realtime on %s', (database) => {
     )
   })
 
-  test('[R37.7] a reconnected client is asked to read the list again, and its calls made offline are carried out', async () => {
+  test('[K15] [K15.1] a reconnected client is asked to read the list again, and its calls made offline are carried out', async () => {
     const tenant = await given.tenant(server)
     const [ada, bob] = [await connectUser(tenant, 'ada'), await connectUser(tenant, 'bob')]
     ada.type('Hello')
@@ -247,7 +247,7 @@ describe.each(stores)('versions at /realtime on %s', (database) => {
     expect(brought.createdBy).toEqual({ userId: 'cleo' })
   })
 
-  test('[R32] [R37.2] a user whose access is revoked adds no version afterwards', async () => {
+  test('[R32] [R37.2] a user who becomes a viewer adds no version after the answer to the call that changed the role', async () => {
     const tenant = await given.tenant(server)
     await given.restrictedDocument(tenant, 'doc_1')
     const document = { type: 'document', id: 'doc_1', organizationId: 'org_1' } as const
@@ -290,7 +290,7 @@ describe.each(stores)('versions at /realtime on %s', (database) => {
     expectFreeLoop(blockedMs)
   })
 
-  test('[R37] a backend on a socket adds versions without an author', async () => {
+  test('[R37] [17.4.2] a backend on a socket adds versions without an author', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add({ ...editorRef, type: 'text', data: 'Hello' })
     const client = new RealtimeSocket(server, { headers: tenant.headers })

@@ -13,7 +13,7 @@ describe.each(stores)('messages in any order on %s', (store) => {
   const server = useServer(store)
 
   test.each([1, 2, 3, 4, 5, 6])(
-    '[R10] well-formed messages in any order are all answered and leave no state behind (run %i)',
+    '[R10] after well-formed messages in random order, each live state is answered, the connection works and no presence is left (run %i)',
     async (run) => {
       const tenant = await given.tenant(server)
       const next = createRandom(testSeed + run)
@@ -97,7 +97,7 @@ describe.each(stores)('messages in any order on %s', (store) => {
     30_000,
   )
 
-  /** Two clients of one user with the same editor open, and two updates: the second depends on the first. */
+  /** Opens one editor with two clients of a user. Returns them and two updates: the second depends on the first. */
   async function outOfOrder() {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)

@@ -29,7 +29,7 @@ afterEach(async () => {
 
 describe.each(stores)('random concurrent operations on %s', (store) => {
   test(
-    '[R1] [R4] [R7] all clients of every editor converge to its stored content',
+    '[R1] [R4] [R7] all clients of every editor converge to its stored content, and the server keeps nothing open after they leave',
     { timeout: 300_000 },
     async (context) => {
       const databaseUrl = store === 'postgres' ? await createPostgresDatabase() : undefined

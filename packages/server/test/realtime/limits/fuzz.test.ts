@@ -54,7 +54,7 @@ class Attacker {
     this.#dialect = dialect
   }
 
-  /** At `/yjs` and `/y-sweet` the token of another user each time. */
+  /** Returns the token of another user each time at `/yjs` and `/y-sweet`, and always the same token elsewhere. */
   async #token(): Promise<string> {
     const isDelayed = this.#dialect === 'yjs' || this.#dialect === 'y-sweet'
     if (isDelayed || this.#lastToken === undefined)

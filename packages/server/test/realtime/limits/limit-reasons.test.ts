@@ -45,17 +45,22 @@ describe.each(stores)('close reasons of clients over a limit on %s', (store) => 
     return tokenFor(tenant)
   }
 
-  test.each(Object.entries(limits))('[R48] the close event of y-websocket names %s', async (what, limit) => {
-    const ends: { code: number; reason: string }[] = []
-    const client = yjsClient(server, await scene(what))
-    client.provider.on('closed', (end) => ends.push(end))
-    await synced(client)
-    limit.exceed(client)
-    await eventually(() => ends).toEqual([{ code: limit.code, reason: expect.stringMatching(limit.reason) }])
-  })
+  test.each(Object.entries(limits))(
+    '[R48] the close event of y-websocket has the code and the reason for %s',
+    async (what, limit) => {
+      const ends: { code: number; reason: string }[] = []
+      const client = yjsClient(server, await scene(what))
+      client.provider.on('closed', (end) => ends.push(end))
+      await synced(client)
+      limit.exceed(client)
+      await eventually(() => ends).toEqual([
+        { code: limit.code, reason: expect.stringMatching(limit.reason) },
+      ])
+    },
+  )
 
   test.each(Object.entries(limits))(
-    '[R48.1] the events authenticationFailed and close of Hocuspocus name %s, and the socket stays open',
+    '[R48.1] the events authenticationFailed and close of Hocuspocus have the reason for %s, and the socket stays open',
     async (what, limit) => {
       const reasons: string[] = []
       const client = hocuspocusClient(server, await scene(what), {
@@ -70,7 +75,7 @@ describe.each(stores)('close reasons of clients over a limit on %s', (store) => 
     },
   )
 
-  test('[R48.2] the close event of Hocuspocus names a message above the maximum size', async () => {
+  test('[R48.2] the close event of Hocuspocus has the code and the reason for a message above the maximum size', async () => {
     const ends: { code: number; reason: string }[] = []
     const client = hocuspocusClient(server, await scene('a message'), {
       onClose: ({ event }) => ends.push({ code: event.code, reason: event.reason }),
@@ -81,7 +86,7 @@ describe.each(stores)('close reasons of clients over a limit on %s', (store) => 
     client.socket.destroy()
   })
 
-  test('[R48.4] a Hocuspocus socket whose only provider is refused is closed with the reason of the refusal', async () => {
+  test('[R48.4] a Hocuspocus socket whose only provider is refused is closed with 4008 and the reason of the refusal', async () => {
     const reason = 'token_invalid: The token was not issued by this server.'
     const failures: string[] = []
     const ends: { code: number; reason: string }[] = []

@@ -13,7 +13,7 @@ import { tokenFor } from '../../support/user-tokens.ts'
 describe('clients that use too many resources', () => {
   const server = useServer('sqlite')
 
-  test('[R14] [R14.1] a slow reader does not stop the updates to other clients, is closed with a resumable code, and gets the whole text when it reconnects', async () => {
+  test('[R14] [R14.1] a slow reader does not stop the updates to other clients, is closed with 4008, and gets the whole text when it reconnects', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const [ada, bob] = [yjsClient(server, token), yjsClient(server, await tokenFor(tenant, 'bob'))]
@@ -65,7 +65,7 @@ describe('clients that use too many resources', () => {
     }
   })
 
-  test('[R8.3] a message above the maximum size is refused', async () => {
+  test('[R8.3] a message above the maximum size closes the connection with 4422 at /yjs, and with 1009 at /hocuspocus and /realtime', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     for (const [path, code] of [
@@ -79,7 +79,7 @@ describe('clients that use too many resources', () => {
     }
   })
 
-  test('[R8.1] a y-websocket client with an update that is too large is closed with 4422 and does not reconnect', async () => {
+  test('[R8.1] [R8.3] a y-websocket client with an update that is too large is closed with 4422 and does not reconnect', async () => {
     const tenant = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant))
     await synced(ada)
@@ -89,7 +89,7 @@ describe('clients that use too many resources', () => {
     expect(ada.provider.shouldConnect).toBe(false)
   })
 
-  test('[R16.4] requests to unknown paths and connections above the limit are answered over HTTP', async () => {
+  test('[R16.4] connections to unknown paths are refused with HTTP 404, and connections above LIMIT_CONNECTIONS with 503', async () => {
     const refused = async (url: string) => {
       const socket = new WebSocket(url)
       const [, response] = await once(socket, 'unexpected-response')
@@ -120,7 +120,7 @@ describe('clients that use too many resources', () => {
 describe.each(stores)('compaction on %s', (store) => {
   const server = useServer(store)
 
-  test('[R7.1] a document that is edited often is stored as a snapshot and a short log', async () => {
+  test('[R7.1] the log of an editor with 1,100 updates is compacted to fewer than 500, and clients and REST read the whole text', async () => {
     const tenant = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant))
     await synced(ada)
