@@ -47,7 +47,8 @@ for (const database of ['sqlite', 'postgres'] as const) {
       const size = values.short ? 'short' : 'full'
       // A new server for each attack: what one attack leaves behind must not count for the next.
       const experiment = await startExperiment({ main: '../packages/server/dist/main.js', databaseUrl })
-      const measured = await experiment.run(attack, size).finally(() => experiment.stop())
+      const measured = await experiment.run(attack, size)
+      await experiment.stop()
       baseline ??= measured
       const result = resultOf(attack, measured, baseline)
       const delays = columns.map(

@@ -4,6 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { operations } from '@plenum/protocol'
 
 /** Sections of the interface that describe an operation. Each must be a rule in docs/spec.md. */
 const sections = Array.from({ length: 18 }, (_, index) => `4.${index + 1}`)
@@ -33,7 +34,14 @@ function citationsOf(file: string): string[] {
     )
 }
 
+const declared = Object.entries(operations).flatMap(([family, verbs]) =>
+  Object.entries(verbs).map(([verb, { spec }]) => ({ name: `${family}.${verb}`, spec })),
+)
+
 const problems = [
+  ...declared
+    .filter(({ spec }) => !rules.includes(spec))
+    .map(({ name, spec }) => `The operation ${name} has spec ${spec}, which docs/spec.md does not have`),
   ...sections
     .filter((rule) => !rules.includes(rule))
     .map((rule) => `docs/spec.md has no rule ${rule}: add a table row for this operation of the interface`),

@@ -33,7 +33,7 @@ export const domains = {
     },
   }),
   get: operation({
-    spec: '2.2',
+    spec: '4.6',
     path: '/workspace/domains/get',
     versions: ['v1', 'v2'],
     access: 'apiKey',

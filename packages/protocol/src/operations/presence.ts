@@ -58,7 +58,7 @@ export const presence = {
     },
   }),
   delete: operation({
-    spec: '15.3',
+    spec: '4.14',
     path: '/presence/delete',
     versions: ['v2'],
     access: 'apiKey',
