@@ -4,7 +4,6 @@ import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { ApiError } from '@plenum/client'
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { isUnavailable } from '../../src/store/engine/failures.ts'
@@ -237,21 +236,19 @@ describe('[P5] a full disk', () => {
     }
     const stored = async () => (await client.organizations.get()).data.map(({ id }) => id)
 
-    const refusal = (await writeUntilRefused()) as ApiError
-    expect(refusal).toBeInstanceOf(ApiError)
-    expect([refusal.status, refusal.httpStatus, refusal.retryAfterSeconds]).toEqual(['UNAVAILABLE', 503, 1])
+    const unavailable = { status: 'UNAVAILABLE', httpStatus: 503, retryAfterSeconds: 1 }
+    expect(await writeUntilRefused()).toMatchObject(unavailable)
     expect(acknowledged.length).toBeGreaterThan(50)
-    expect(await Promise.allSettled([write(), write()])).toMatchObject([
-      { status: 'rejected' },
-      { status: 'rejected' },
-    ])
-    expect(await stored()).toEqual(acknowledged)
+    // A checkpoint may make room for some more writes.
+    const refusals = await Promise.all([writeUntilRefused(), writeUntilRefused()])
+    expect(refusals).toMatchObject([unavailable, unavailable])
+    expect((await stored()).toSorted()).toEqual(acknowledged.toSorted())
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
 
     rmSync(filler)
     await write()
     await write()
-    expect(await stored()).toEqual(acknowledged)
+    expect((await stored()).toSorted()).toEqual(acknowledged.toSorted())
 
     const again = await server.restart()
     const db = new DatabaseSync(join(dataDir, 'plenum.db'), { readOnly: true })
