@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { createWriteStream, mkdtempSync, readFileSync } from 'node:fs'
+import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -49,9 +49,7 @@ const minutes = positive('minutes', values.minutes)
 const effort = positive('effort', values.effort)
 const chosen = files.filter((file) => file.includes(positionals.join(' ')))
 if (chosen.length === 0) {
-  throw new Error(
-    `No file's path contains "${positionals.join(' ')}". The files are:\n  ${files.join('\n  ')}`,
-  )
+  fail(`No file's path contains "${positionals.join(' ')}". The files are:\n  ${files.join('\n  ')}`)
 }
 
 const logs = mkdtempSync(join(tmpdir(), 'plenum-soak-'))
@@ -78,8 +76,13 @@ process.exitCode = [...results.values()].some(({ failures }) => failures.length 
 
 function positive(name: string, text: string): number {
   const value = Number(text)
-  if (!(value > 0)) throw new Error(`--${name} must be a number above 0, not "${text}".`)
+  if (!(value > 0)) fail(`--${name} must be a number above 0, not "${text}".`)
   return value
+}
+
+function fail(message: string): never {
+  console.error(message)
+  process.exit(2)
 }
 
 async function runOnce(file: string, round: number): Promise<void> {
@@ -124,6 +127,7 @@ async function runOnce(file: string, round: number): Promise<void> {
   }
   if (code !== 0 && !result.failures.some((failure) => failure.endsWith(`(${logPath})`)))
     result.failures.push(`seed ${seed}: the run ended with code ${code} (${logPath})`)
+  if (code === 0) for (const path of [reportPath, logPath]) rmSync(path, { force: true })
   console.log(`${code === 0 ? 'passed' : 'FAILED'} after ${Math.round(ms / 1000)} s`)
 }
 
