@@ -374,7 +374,8 @@ describe('[R8] hostile clients', () => {
         if (random(2)) socket.destroy()
         else socket.end()
       }
-      await expect.poll(async () => (await closes()) - before).toBe(count)
+      // Connections of earlier tests may close meanwhile, too.
+      await expect.poll(async () => (await closes()) - before).toBeGreaterThanOrEqual(count)
     })
   })
 })
