@@ -19,7 +19,7 @@ import {
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { bundle, bundleClient } from './bundle.mjs'
+import { bundle, bundleClient, bundleWorker } from './bundle.mjs'
 
 function hashOfSources() {
   const hash = createHash('sha256')
@@ -47,8 +47,7 @@ async function buildServer(dist, programs = []) {
   }
   rmSync(dist, { recursive: true, force: true })
   await bundle(entries, dist, 'node', (id) => id.startsWith('node:') || unbundled.has(id))
-  const worker = { worker: 'packages/server/src/worker.ts' }
-  await bundle(worker, dist, 'node', (id) => id.startsWith('node:'))
+  await bundleWorker(dist)
   copyFileSync('packages/server/src/store/engine/checkpoint-worker.mjs', join(dist, 'checkpoint-worker.mjs'))
   // The only file of @scalar/fastify-api-reference that the server needs.
   const scalar = dirname(createRequire(import.meta.url).resolve('@scalar/fastify-api-reference'))

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { pathToFileURL } from 'node:url'
 import type { TestProject } from 'vitest/node'
-import { bundle } from '../../../../scripts/bundle.mjs'
+import { bundleWorker } from '../../../../scripts/bundle.mjs'
 import { openDatabase } from '../../src/store/engine/open.ts'
 import { createDatabase, postgresForTests } from './services.ts'
 
@@ -17,8 +17,6 @@ declare module 'vitest' {
     workerProgram: string
   }
 }
-
-const root = fileURLToPath(new URL('../../../..', import.meta.url))
 
 /** One PostgreSQL and one bundle of the worker's program for the whole run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -35,9 +33,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('postgresUrl', postgres.url)
   project.provide('migratedDatabase', new URL(url).pathname.slice(1))
   const program = mkdtempSync(join(tmpdir(), 'plenum-worker-'))
-  await bundle({ worker: join(root, 'packages/server/src/worker.ts') }, program, 'node', (id) =>
-    id.startsWith('node:'),
-  )
+  await bundleWorker(program)
   project.provide('workerProgram', pathToFileURL(join(program, 'main.js')).href)
   return async () => {
     await postgres.stop()

@@ -1,9 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, type ClientOptions, createClient } from '@plenum/client'
-import pg from 'pg'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { createSecrets, type Secrets } from '../../src/access/credentials/secrets.ts'
 import { type Config, readConfig } from '../../src/config.ts'
@@ -15,6 +13,7 @@ import { createServer, type Server } from '../../src/server.ts'
 import type { Database } from '../../src/store/engine/db.ts'
 import { openDatabase } from '../../src/store/engine/open.ts'
 import type { Sync } from '../../src/store/engine/group-sync.ts'
+import { createDatabase } from './services.ts'
 import { createDocumentThreads } from './updates/document-work.ts'
 
 /** Every test of behaviour runs on both databases. */
@@ -169,19 +168,9 @@ export function useServer(store: Store, options?: ServerOptions): TestServer {
   return server
 }
 
-/** A new database on the PostgreSQL of this run. It has the newest schema and no rows. */
-export const createPostgresDatabase = (): Promise<string> => copyDatabase(inject('migratedDatabase'))
+/** Creates a database with the newest schema and no rows on the PostgreSQL of this run. */
+export const createPostgresDatabase = (): Promise<string> =>
+  createDatabase(inject('postgresUrl'), undefined, inject('migratedDatabase'))
 
-/** A new database without any schema. */
-export const createEmptyPostgresDatabase = (): Promise<string> => copyDatabase('template0')
-
-async function copyDatabase(template: string): Promise<string> {
-  const admin = new URL(inject('postgresUrl'))
-  const name = `t_${process.pid}_${randomUUID().slice(0, 8)}`
-  const client = new pg.Client({ connectionString: admin.href })
-  await client.connect()
-  await client.query(`create database ${name} template ${template}`)
-  await client.end()
-  admin.pathname = `/${name}`
-  return admin.href
-}
+/** Creates a database without any schema. */
+export const createEmptyPostgresDatabase = (): Promise<string> => createDatabase(inject('postgresUrl'))

@@ -62,10 +62,17 @@ export async function postgresForTests(): Promise<TestPostgres> {
   return { url, createDatabase: (name) => createDatabase(url, name), stop: async () => {} }
 }
 
-/** Creates an empty database on the server of `adminUrl` and returns its URL. */
-export async function createDatabase(adminUrl: string, name = randomName()): Promise<string> {
-  // template0 accepts no connections, so no other session can make this fail.
-  await query(adminUrl, `create database ${escapeIdentifier(name)} template template0`)
+/**
+ * Creates a database on the server of `adminUrl` and returns its URL. It is a copy of the template, which must have no open
+ * connection. The default is empty and accepts no connections.
+ */
+export async function createDatabase(
+  adminUrl: string,
+  name = randomName(),
+  template = 'template0',
+): Promise<string> {
+  const names = [name, template].map((one) => escapeIdentifier(one))
+  await query(adminUrl, `create database ${names.join(' template ')}`)
   const url = new URL(adminUrl)
   url.pathname = `/${encodeURIComponent(name)}`
   return url.href
