@@ -8,7 +8,7 @@ const numberCount = 370_000
 
 /**
  * Returns 0.95 MB of JSON, close to the limits of keys, strings, arrays and objects in a message, filled up with numbers.
- * `name` makes the keys differ from those of other values.
+ * `name` makes the keys of this value differ from the keys of other values.
  */
 const largeValue = (name: string) =>
   `{${Array.from({ length: keyCount }, (_, i) => `"k${i}_${name}":[[],{},[]]`).join()},"z":[${'1,'.repeat(numberCount)}1]}`

@@ -2,7 +2,7 @@ import { expect, expectTypeOf, test } from 'vitest'
 import type { Family, Input, Operation, Operations, Output } from '@plenum/protocol'
 import type { Client } from '../src/rest.ts'
 
-/** The keys of an object type without those of its index signature. */
+/** The named keys of an object type, without its index signature. */
 type NamedKeys<T> = keyof { [K in keyof T as string extends K ? never : K]: T[K] } & keyof T
 
 /** Makes every field required, so types that differ only by an optional field are different. */

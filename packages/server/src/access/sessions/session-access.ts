@@ -48,7 +48,7 @@ export async function evaluateAccess(
 /** For a backend: a grant on the document itself gives access under every access type. */
 const asEditor: Overlay = (type) => (type === 'document' ? { accessRole: 'editor' } : undefined)
 
-/** For a user: the stored grants, merged with those of the token. */
+/** For a user: the stored grants, merged with the grants in the token. */
 const withToken =
   (grants: readonly TokenGrant[], nowSeconds: number): Overlay =>
   (type, id, stored) => {

@@ -15,7 +15,7 @@ interface PageInput {
   pageToken?: string
 }
 
-/** The pages of one list: those of one operation for one caller. Page tokens are signed (spec 0.5). */
+/** The pages of one list, which one caller reads with one operation. Page tokens are signed (spec 0.5). */
 export interface Pages {
   /**
    * Reads which page the input asks for. All fields but `pageSize` and `pageToken` are filters. Default size: 1000. Throws if
