@@ -30,7 +30,7 @@ interface LargeDeletionDeps {
   database: Database
   clock: Clock
   onGone: (documents: DeletedDocuments) => void
-  /** Called when a deletion finished in the background that may have changed the access of any user of the API key. */
+  /** Called when a deletion that can change access finished in the background. It may affect any user of the API key. */
   onFinished: (apiKey: string) => void
   onFailure: (error: unknown, deletion: Deletion) => void
 }
