@@ -71,7 +71,8 @@ export type Signal = BusMessage extends infer Message
 /**
  * Delivers messages to the sessions of this server; other servers do not get them. A session that missed a message about
  * data finds the change in the database, by its number. Changes of access, credentials and allowed domains have no number:
- * only these messages tell open sessions about them.
+ * without such a message, an open session notices the change only when a decision about its access expires or its client
+ * reconnects.
  */
 export type Bus = MessageBus<BusMessage>
 

@@ -82,7 +82,7 @@ const secretCommand = `node -p 'crypto.randomBytes(32).toString("base64url")'`
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Reads the settings from the environment. No other code of the server reads the environment. */
+/** Reads the settings from the environment. No other code of the server reads settings from it. */
 export function readConfig(env: Environment): Config {
   const text = (name: string) => env[name]?.trim() || undefined
   const problems: string[] = []

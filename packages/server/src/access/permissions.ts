@@ -119,7 +119,7 @@ export function mergeGrants(
   return [tokenIsNewer ? token : undefined, stored].find((grant) => isLive(grant, nowSeconds))
 }
 
-/** Decides whether the user may read the document or folder under this access type. */
+/** Decides what the user may do with the document or folder under this access type. */
 function decideUnder(subject: Subject, access: EffectiveAccess, nowSeconds: number): Verdict {
   const { authenticated, organization, document, provider } = subject
   if (!authenticated) return deny('unauthenticated')

@@ -31,8 +31,9 @@ export interface OpenedDocument {
 }
 
 /**
- * Loads the access of users to documents and folders of one organization. Four queries are enough for up to 5,000 users and
- * few resources. For more, it calls `pause` between queries. Returns undefined if the organization does not exist.
+ * Loads the access of users to documents and folders of one organization. Without `pause`, four queries are enough for up
+ * to 5,000 users and few folders. With `pause`, each query reads only a few users, and `pause` is called between queries.
+ * Returns undefined if the organization does not exist.
  */
 export async function loadSubjects(
   db: Db,
@@ -169,7 +170,7 @@ class Scene {
     }
   }
 
-  /** The subject for a folder. Null: for a document at the root. */
+  /** The subject for a folder or, if `folderId` is null, for a document at the root. */
   inFolder(userId: string, folderId: string | null, overlay: Overlay): Subject {
     return {
       ...this.organization(userId, overlay),

@@ -17,7 +17,7 @@ import { isSmall } from '../store/deletions/removal-size.ts'
 import * as userGroups from '../store/users/user-groups.ts'
 import { newId } from '../access/ids.ts'
 
-/** Documents that were deleted, for open sessions. Without `documentIds`: all documents of the organization. */
+/** Documents that are deleted or moved, for open sessions. Without `documentIds`: all documents of the organization. */
 export interface DeletedDocuments {
   apiKey: string
   organizationId: string
@@ -30,7 +30,7 @@ interface LargeDeletionDeps {
   database: Database
   clock: Clock
   onGone: (documents: DeletedDocuments) => void
-  /** Called when a deletion finished in the background: it may have changed the access of any user of the API key. */
+  /** Called when a deletion that can change access finished in the background. It may affect any user of the API key. */
   onFinished: (apiKey: string) => void
   onFailure: (error: unknown, deletion: Deletion) => void
 }
@@ -100,7 +100,10 @@ export class LargeDeletions {
     return false
   }
 
-  /** Resolves when this server has finished a deletion of the API key, or after `pollMs`: other servers send no notice. */
+  /**
+   * Resolves when this server has finished a deletion of the API key, at the latest after `leftMs`. If other servers use
+   * the database, at the latest after `pollMs`: they send no notice.
+   */
   #waitForNextFinished(apiKey: string, leftMs: number): Promise<void> {
     return new Promise((resolve) => {
       const waiting = this.#waiting.get(apiKey) ?? new Set()
@@ -118,10 +121,10 @@ export class LargeDeletions {
   }
 
   /**
-   * Records a deletion and removes everything inside the scope in short transactions. Returns the ids of the removed members
-   * or notifications. The caller then removes the scope itself in a transaction that calls `removeRecord`, and calls
-   * `onCallEnded` afterwards. Returns undefined, and removes nothing, if the scope is small enough for one transaction or
-   * `isWanted` returns false. `isWanted` runs in the transaction that records the deletion.
+   * Records a deletion and removes everything inside the scope in short transactions. Returns the ids of the removed group
+   * members or notifications (see `RowStep`). The caller then removes the scope itself in a transaction that calls
+   * `removeRecord`, and calls `onCallEnded` afterwards. Returns undefined, and removes nothing, if the scope is small
+   * enough for one transaction or `isWanted` returns false. `isWanted` runs in the transaction that records the deletion.
    */
   async begin(
     apiKey: string,
@@ -142,9 +145,9 @@ export class LargeDeletions {
   }
 
   /**
-   * Runs a transaction that moves documents, then removes in short transactions what it left of them. Returns false if the
-   * transaction returned false, or did not run because the scope is small. Requests that name the documents wait from before
-   * the transaction until the last step, because a partly moved document must not be visible.
+   * Runs a transaction that moves documents, then moves or removes, in short transactions, the rows that it left at the old
+   * ids. Returns false if the transaction returned false, or did not run because the scope is small. Requests that name the
+   * documents wait from before the transaction until the last step, because a partly moved document must not be visible.
    */
   async removeWith(
     apiKey: string,
@@ -280,7 +283,7 @@ export class LargeDeletions {
     }, apiKey)
   }
 
-  /** Removes everything inside the scope. Returns the ids of the removed members or notifications. */
+  /** Removes everything inside the scope. Returns the ids of the removed group members or notifications. */
   async #empty({ deletionId, apiKey, scope }: Deletion): Promise<readonly string[]> {
     const { database, clock, onGone } = this.#deps
     const steps = removalSteps(apiKey, scope)
@@ -291,7 +294,7 @@ export class LargeDeletions {
       let ids: string[] = []
       next = await database.write(async (db) => {
         ids = []
-        // Without its record, another server has finished the deletion. What has the deleted ids now is new data.
+        // If the record is gone, another server has finished the deletion, and rows that have the deleted ids now are new.
         if (!(await stored.renew(db, deletionId, clock.now()))) return undefined
         return runSteps(db, steps, from, ids)
       }, apiKey)

@@ -20,8 +20,8 @@ const maxRowsPerTransaction = 200
 type Prune = (db: Db, now: number, maxRows: number) => Promise<number>
 
 /**
- * The functions that delete expired data, by the name of the job in metrics. Readers filter by time, so late deletion is
- * harmless.
+ * The functions that delete expired data, by the name of the job in metrics. Late deletion is harmless: readers ignore
+ * expired data. Only the state of an old migration can be read until it is deleted.
  */
 const prunes: Record<string, Prune> = {
   'idempotencyKeys.prune': idempotency.prune,

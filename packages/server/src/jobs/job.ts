@@ -4,8 +4,8 @@ import type { Database, Db } from '../store/engine/db.ts'
 import type { Job, JobKind } from '../store/jobs.ts'
 
 /**
- * Runs a transaction that moves documents, then removes in steps the rows that it leaves inside them. Returns false if the
- * transaction returned false, or did not run because the scope is small enough for one transaction.
+ * Runs a transaction that moves documents, then moves or removes, in steps, the rows that it left at the old ids. Returns
+ * false if the transaction returned false, or did not run because the scope is small enough for one transaction.
  */
 export type RemoveInSteps = (
   apiKey: string,
@@ -27,7 +27,10 @@ export interface JobContext<K extends JobKind> {
 export interface JobHandler<K extends JobKind> {
   /** Does the whole job. If it throws, the runner tries the job again later, so it must be safe to repeat. */
   run(context: JobContext<K>): Promise<void>
-  /** Runs instead of `run` after the last attempt has failed: records that the job failed, and that it is not tried again. */
+  /**
+   * Runs instead of `run` after the last attempt has failed, or its server died: records that the job failed, and that it
+   * is not tried again.
+   */
   abandon(context: Pick<JobContext<K>, 'database' | 'job' | 'now'>): Promise<void>
 }
 

@@ -103,7 +103,7 @@ async function admitProductionKey({
   }
 }
 
-/** Stores the settings of the services that the input names. The others keep their defaults. */
+/** Stores the settings of the services that the input configures. The other services keep their defaults. */
 async function configureServices(
   db: Db,
   secrets: Secrets,

@@ -20,7 +20,7 @@ import {
   write,
 } from './shared/stored-editors.ts'
 
-/** Each version contains the whole editor. Clients have a lower limit, so that backends can always add versions. */
+/** Each version contains the whole editor. Clients have a lower limit, so that they cannot use up the limit of backends. */
 const maxVersionsPerEditor = { total: 1000, whenClientsAdd: 500 }
 
 export const crdtVersionHandlers: Handlers<Operations['crdtVersions']> = {

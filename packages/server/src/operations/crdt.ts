@@ -32,8 +32,8 @@ import {
 } from './shared/stored-editors.ts'
 
 /**
- * Limits for one answer, which is built in memory while the caller waits. All editors of a document may exceed them; one
- * cannot.
+ * Limits for one answer, which is built in memory while the caller waits. They do not apply to an answer with a single
+ * editor.
  */
 const maxAnswer = { bytes: 64 * 1024 * 1024, editors: 10_000, ms: 30_000 }
 
@@ -73,7 +73,7 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
     const unreadable: { id: string; isSlow: boolean }[] = []
     let bytes = 0
     for (const id of ids) {
-      // Small editors are rendered on the event loop. This lets other requests run between two of them.
+      // Small editors are rendered on the event loop. The pause lets other requests run between two editors.
       if (bytes > 0) await setImmediate()
       if (clock.elapsed() - startedAt > maxAnswer.ms) throw tooLong()
       const stored = await editorLog.read(db, apiKey, { ...input, editorId: id })

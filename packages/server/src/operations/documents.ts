@@ -170,7 +170,7 @@ export const documentHandlers: Handlers<Operations['documents']> = {
     const migration = await migrations.find(db, apiKey, organizationId, migrationId)
     if (!migration) throw doesNotExist('Migration')
     const { status, documentId, newDocumentId } = migration
-    // The status is `completed` after the first transaction, but the rest of a large document is then moved in steps.
+    // The transaction that moves the document sets `completed`, but it leaves the rest of a large document to later steps.
     const isMoving =
       status === 'completed' &&
       (await deletions.isMoving(db, apiKey, { organizationId, documentId, newDocumentId }))

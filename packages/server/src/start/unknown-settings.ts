@@ -2,7 +2,10 @@ import { settingNames } from '../config.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Names that are no settings but that others read: the PostgreSQL client, Node, Docker Compose and our compose.yaml. */
+/**
+ * Names that are not settings, but that other programs read: the PostgreSQL client, Node, Docker Compose and our
+ * compose.yaml.
+ */
 const foreignNames = /^(?:PG[A-Z]+|NODE_\w+|COMPOSE_\w+|POSTGRES_PASSWORD|FORCE_COLOR|TZ)$/
 
 /**

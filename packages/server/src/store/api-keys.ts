@@ -61,7 +61,10 @@ const selectWithTokens = prepared((db, { apiKey }: { apiKey: string }) =>
     .where('api_keys.api_key', '=', apiKey),
 )
 
-/** Reads the API key with its valid tokens, in one query: on PostgreSQL every request begins with it. SQLite is cached. */
+/**
+ * Reads the API key with its valid tokens, in one query: on PostgreSQL every request begins with it. On SQLite the result
+ * is cached.
+ */
 export async function find(
   db: Db,
   apiKey: string,

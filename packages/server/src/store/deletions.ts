@@ -5,8 +5,8 @@ import { parse } from './engine/json.ts'
 
 /**
  * What a deletion removes:
- * - organizations, a folder with everything below it, or documents, each with everything inside. With `movedTo`, the rows that
- *   move in steps move to that document first;
+ * - organizations, a folder with everything below it, or documents, each with everything inside. With `movedTo`, grants,
+ *   notifications and notification preferences move to that document first;
  * - users from an organization, with their grants inside it;
  * - all members of a group;
  * - the notifications of a document, or hidden notifications by their keys;
@@ -139,8 +139,9 @@ export async function isMoving(
 }
 
 /**
- * Whether a request or a live session must wait for a deletion. A request that names only documents outside the scope need
- * not wait. Other requests that name the organization wait.
+ * Whether a request or a live session must wait for a deletion. A request that names the organization waits, unless it also
+ * names documents and the deletion removes or moves only other documents, or their notifications. Removing users, group
+ * members or the whole inbox of a user affects all documents.
  */
 export async function overlaps(
   db: Db,

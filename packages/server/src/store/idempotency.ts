@@ -28,7 +28,7 @@ export async function find(db: Db, id: IdempotencyKey, now: number): Promise<Sto
   return { bodyHash: row.body_hash, httpStatus: row.http_status, response: row.response }
 }
 
-/** Stores an answer in place of an expired one with the same key. Call `find` first: this also replaces other answers. */
+/** Stores an answer. It replaces any answer with the same key, also one that has not expired, so call `find` first. */
 export async function put(db: Db, id: IdempotencyKey, answer: StoredAnswer, now: number): Promise<void> {
   const values = {
     body_hash: answer.bodyHash,

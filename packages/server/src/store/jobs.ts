@@ -15,11 +15,13 @@ export interface Job<K extends JobKind = JobKind> {
   apiKey: string
   kind: K
   payload: JobPayload<K>
-  /** How often the job was started, including this attempt. */
+  /** How many times the job was started, including this attempt. */
   attempts: number
 }
 
-/** Longer than any job takes. After this time another server starts the job of a server that died. */
+/**
+ * Longer than a job usually takes. After this time another server starts the job again, because its server may have died.
+ */
 const leaseMs = 60_000
 
 export async function add<K extends JobKind>(

@@ -1,10 +1,10 @@
-/** Names a document. Ids are unique within an API key, which is passed beside the ref. */
+/** Names a document within an API key, which is passed beside the ref. */
 export interface DocumentRef {
   organizationId: string
   documentId: string
 }
 
-/** Names an editor. Ids are unique within an API key, which is passed beside the ref. */
+/** Names an editor within an API key, which is passed beside the ref. */
 export interface EditorRef extends DocumentRef {
   editorId: string
 }

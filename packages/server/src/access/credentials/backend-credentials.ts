@@ -16,8 +16,8 @@ export const presentedCredentials = (headers: IncomingHttpHeaders) => ({
 })
 
 /**
- * Returns the API key with whose credentials a backend connects, or undefined if a header is missing or does not match. Call
- * it again when the credentials change: after Reset Auth Token the same headers no longer match (spec 1.7).
+ * Returns the API key whose id and auth token the headers contain, or undefined if a header is missing or does not match.
+ * Call it again when the credentials change: after Reset Auth Token the same headers no longer match (spec 1.7).
  */
 export async function apiKeyOfBackend(
   credentials: Credentials,

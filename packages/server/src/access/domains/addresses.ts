@@ -11,8 +11,8 @@ export function clientAddress(peer: string, forwardedFor: string | undefined, tr
     const address = parseEntry(forwardedFor.split(',').at(-trustedHops) ?? '')
     if (address !== null) return address
   }
-  // If an entry is invalid or missing (the request bypassed a proxy), the peer is used, which cannot be forged.
-  // At worst the clients behind one proxy share a rate limit; no client can evade it.
+  // If the entry is invalid or missing (the request bypassed a proxy), the peer is used, which cannot be forged. At worst
+  // the clients behind one proxy share a rate limit; a missing entry lets no client evade it.
   return canonical(peer) ?? peer
 }
 

@@ -5,7 +5,7 @@ import { originAllowed } from './domains.ts'
 
 /** The web page that sent a request, as the headers describe it. */
 export interface Page {
-  /** The header `Origin`. Undefined: the request does not come from a browser page. */
+  /** The header `Origin`. Undefined: the request is treated as one that no browser page sent. */
   readonly origin: string | undefined
   /** The header `Host`. */
   readonly host: string | undefined

@@ -15,8 +15,8 @@ export type SessionUser =
   | 'backend'
 
 /**
- * Decides what each session may do with the document, in at most four queries for all of them. A decision is valid until
- * its `expiresAt`, unless an operation changes access before. It does not include the expiry of the token itself.
+ * Decides what each session may do with the document, in at most four queries for up to 5,000 users. A decision is valid
+ * until its `expiresAt`, unless an operation changes access before. It does not include the expiry of the token itself.
  */
 export async function evaluateAccess(
   db: Db,

@@ -17,9 +17,9 @@ export interface SignedIn {
 }
 
 /**
- * Stores the contents of a user token when a client identifies with it (spec 7.1, 25.7): the organizations that it names, the
- * user's membership in them, and the user's profile. Reads first, because most users have signed in before, and thousands may
- * reconnect at the same time.
+ * Stores the contents of a user token when a client identifies with it (spec 7.1, 25.7): the organizations that it names,
+ * the user's membership in them if the API key has `requireAutoOrgUser`, and the user's profile. Reads first, because most
+ * users have signed in before, and thousands may reconnect at the same time.
  */
 export async function signIn(
   database: Database,
@@ -123,8 +123,8 @@ async function findMissing(
 const maxProfileLengths = { name: 1000, email: 320, photoUrl: 2000, initial: 10, color: 50, textColor: 50 }
 
 /**
- * Returns the profile fields to set, or undefined if there are none. A token may be used for two days after it was issued. So
- * it fills missing fields, but does not undo changes since it was issued.
+ * Returns the profile fields to set, or undefined if there are none. A token may be used for two days after it was issued.
+ * So it fills missing fields, but replaces no field of a profile that has changed since.
  */
 function missingOf(
   { properties, issuedAt }: VerifiedUser,

@@ -18,7 +18,7 @@ interface Inherited {
   accessType: FolderView['accessType']
 }
 
-/** Shows folders as callers read them. Computes what each folder inherits once. */
+/** Shows folders as callers read them. Computes only once what each folder passes on. */
 class FolderPresenter {
   readonly #caller: Pick<ApiKey, 'apiKey' | 'options'>
   readonly #organizationId: string

@@ -49,7 +49,9 @@ export class AnswerSize {
 
 export const cursorOf = ({ createdAt, folderId }: Folder): Cursor => [createdAt, folderId]
 
-/** Reads a page of all folders, or of those directly inside one. Returns one row more if another page follows. */
+/**
+ * Reads a page of all folders, or of those directly inside `parentFolderId`. Returns one row more if another page follows.
+ */
 export async function readList(
   { db, apiKey, organizationId, read }: FolderRead,
   parentFolderId: string | undefined,

@@ -80,7 +80,8 @@ async function deleteNotifications(call: Call<Delete>) {
   if (!user) {
     for (const id of await notifications.remove(db, apiKey, filter, deferredDeletion(call))) deleted.add(id)
   } else if (!alreadyRemovedIds) {
-    // If earlier steps have already gone through the inbox, this must not: a long inbox would take too long here.
+    // If earlier steps have gone through the inbox, this transaction must not do so again: a long inbox would take too
+    // long.
     for (const id of await notifications.removeForUser(db, apiKey, { ...filter, user })) deleted.add(id)
   }
   return outcomes(filter.ids ?? deleted, (id) =>

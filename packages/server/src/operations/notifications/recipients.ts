@@ -18,7 +18,7 @@ export interface Audience {
 
 /** Members in one query: an organization may have very many. */
 const membersPerPage = 200
-/** In one transaction: members, and users with the named email addresses. Each of the two takes about 15 ms on SQLite. */
+/** The maximum of members, and of users with the named email addresses, in one transaction: each about 15 ms on SQLite. */
 const maxPerTransaction = 500
 
 /** Whether the notification may have too many recipients for one transaction. */
@@ -47,7 +47,11 @@ export async function mayExceedTransaction(
 
 const addressOf = (email: string | undefined) => email?.trim().toLowerCase() || null
 
-/** Yields the users whom the caller named and, with `notifyAll`, all members of the organization: each user once, in slices. */
+/**
+ * Yields the users and email addresses that the caller named and, with `notifyAll`, all members of the organization: each
+ * once, in slices. Leaves out users who do not want the notification and, with `verifyUserPermissions`, recipients who may
+ * not read the document.
+ */
 export async function* findRecipients(
   db: Db,
   caller: ApiKey,

@@ -34,7 +34,8 @@ interface Position {
 
 /**
  * Many changes are made in several short transactions, so that other writes run in between. Each notification is changed in
- * one of them. If the server dies, the caller gets no answer and may send the same call again.
+ * one of them; its recipients may be verified in several. If the server dies, the caller gets no answer and may send the
+ * same call again.
  */
 export const updateNotifications: PreparedWrite<Update> = {
   async prepare(call): Promise<ReadonlySet<string> | undefined> {
@@ -114,8 +115,8 @@ const find = async (db: Db, { input, caller: { apiKey } }: Call<Update>, changes
   lists.findMany(db, apiKey, { ...(await filterOf(db, apiKey, input)), ids: changes.map(([id]) => id) })
 
 /**
- * Makes changes from the position on, until the transaction's time is used up. Returns where to continue, or undefined
- * after the last change.
+ * Makes changes from the position on, at most `notificationsPerQuery` of them, until the transaction's time is used up.
+ * Returns where to continue, or undefined after the last change.
  */
 async function updateSome(
   db: Db,

@@ -5,7 +5,9 @@ import type { AccessType } from '../../store/documents/folders.ts'
 
 type Caller = Pick<ApiKey, 'apiKey' | 'options'>
 
-/** The access type that applies inside a folder (spec 25.2). With `own`: to a document there that has this type of its own. */
+/**
+ * The access type that applies in a folder (spec 25.2) or, with `own`, to a document in it whose own access type is `own`.
+ */
 export function accessTypeAt(
   { options }: Caller,
   tree: FolderTree,

@@ -14,5 +14,5 @@ export const unique = (ids: readonly string[]): string[] => [...new Set(ids)]
 export const outcomes = (ids: Iterable<string>, outcome: (id: string) => Outcome): Outcomes =>
   Object.fromEntries([...ids].map((id) => [id, outcome(id)]))
 
-/** The items in the order in which all batches lock their rows, so that batches do not deadlock. */
+/** The items ordered by id. Batches that lock their rows in this order do not deadlock. */
 export const inLockOrder = <T>(items: ReadonlyMap<string, T>): [string, T][] => lockOrder(items, ([id]) => id)

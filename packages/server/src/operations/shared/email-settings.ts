@@ -59,7 +59,7 @@ export function changeEmail(
 
 const invalid = () => new ApiError('INVALID_ARGUMENT', 'Invalid email service configuration.')
 
-/** The fields of the change that replace stored fields. Other keys are ignored. */
+/** The fields of the change that simply replace stored fields: not `apiKey`, `triggers` or unknown keys. */
 function sentFields(sent: NonNullable<Change['emailServiceConfig']>): StoredConfig {
   const { type, fromEmail, fromCompany, commentTemplateId, tagTemplateId } = sent
   const fields = { type, fromEmail: fromEmail?.trim(), fromCompany, commentTemplateId, tagTemplateId }

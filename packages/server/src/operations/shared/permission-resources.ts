@@ -33,5 +33,5 @@ function byLevel<T extends ResourceReference>(resources: readonly T[]): Map<stri
 const toLevel = ({ type, id, organizationId = id }: ResourceReference): Level =>
   type === 'organization' ? organizationLevel(id) : { organizationId, type, id }
 
-/** A number with thirteen digits is in milliseconds: as seconds it would lie 30,000 years ahead (spec 0.6). */
+/** A number with at least thirteen digits is in milliseconds: as seconds it would lie 30,000 years ahead (spec 0.6). */
 const toSeconds = (expiresAt: number): number => Math.floor(expiresAt >= 1e12 ? expiresAt / 1000 : expiresAt)

@@ -24,7 +24,10 @@ export const organizationLevel = (organizationId: string): Level => ({
   id: organizationId,
 })
 
-/** Sets one grant per user. It replaces role and expiry of an earlier grant, which keeps its position in lists. */
+/**
+ * Sets one grant per user. It replaces role and expiry of an earlier grant. The user keeps the position in lists, unless
+ * the earlier grant had expired or was removed.
+ */
 export async function put(
   db: Db,
   apiKey: string,
@@ -139,8 +142,8 @@ const selectMemberships = prepared(
 )
 
 /**
- * Of at most 500 organizations, returns those that the user is a member of, and those in which the membership was ended by a
- * change at or after `since`.
+ * Of at most 500 organizations, returns those that the user is a member of, and those in which the membership has ended and
+ * was last changed at or after `since`.
  */
 export async function findMemberships(
   db: Db,

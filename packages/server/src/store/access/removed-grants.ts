@@ -32,7 +32,7 @@ export async function remove(
   )
 }
 
-/** Removes every grant of these users inside the organization. */
+/** Removes every grant of these users on folders and documents of the organization, also the grants in tokens. */
 export async function removeInside(
   db: Db,
   apiKey: string,

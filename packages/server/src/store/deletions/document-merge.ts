@@ -69,7 +69,7 @@ async function repeatUntilDone(
   }
 }
 
-/** The target's values win over the source's. A document that was disabled stays disabled. */
+/** The target's values win over the source's. If either document was disabled, the result is disabled. */
 const merge = (source: documents.Document, target: documents.Document | undefined): documents.Document => ({
   documentId: source.documentId,
   folderId: target?.folderId ?? source.folderId,

@@ -14,7 +14,7 @@ import {
   tablesWithoutForeignKey,
 } from '../schema/tables.ts'
 
-/** A folder with more subfolders or documents below it is not small. */
+/** A folder is not small if it has at least this many folders, itself included, or this many documents. */
 const maxFolders = 100
 const maxDocuments = 200
 

@@ -22,7 +22,7 @@ import {
 } from '../schema/tables.ts'
 import * as users from '../users/users.ts'
 
-/** One step empties this many documents on SQLite. */
+/** One step works on at most this many documents; in a large folder on PostgreSQL, on more. */
 const documentsPerStep = 50
 
 /**
@@ -83,7 +83,10 @@ const removeFromTable =
     return (await removeRows(db, table, which, max, from?.(db))) === max
   }
 
-/** One statement on SQLite walks over all bytes that it frees: 10 to 20 ms per mebibyte. A single row may have more. */
+/**
+ * One statement on SQLite walks over all bytes that it frees: 10 to 20 ms per mebibyte. A single row may have more than
+ * this limit.
+ */
 const maxBytesPerDelete = 512 * 1024
 
 async function removeBytes(db: Db, table: Table, which: RawBuilder<boolean>, max: number): Promise<boolean> {
@@ -187,7 +190,10 @@ const removeNotifications =
     return true
   }
 
-/** Removes one user from notifications, in the order of the user's list. `byEmail`: those that were sent to the address. */
+/**
+ * Removes one user from notifications, in the order of the user's list: from those that were sent to the user id or, with
+ * `byEmail`, from those that were sent to the user's address.
+ */
 const emptyInbox =
   (apiKey: string, organizationId: string, { userId, ...filter }: Inbox, byEmail: boolean): RowStep =>
   async (db, removed, after) => {
@@ -211,7 +217,10 @@ const removeMembers =
     return rows.length === max
   }
 
-/** Removes the deepest folders first: their documents, then the empty folders. */
+/**
+ * Each call works on folders without subfolders: it removes some of their documents or, if none are left, the folders.
+ * `folderId` itself stays.
+ */
 const emptyFolder =
   (apiKey: string, organizationId: string, folderId: string): RowStep =>
   async (db, removed) => {

@@ -3,8 +3,9 @@ import { paceOf } from '../engine/pace.ts'
 
 /**
  * Removes or moves a few rows, in a few milliseconds. Returns false if no rows are left. Returns true if there may be more,
- * or a cursor if there may be more behind it; the next call receives that cursor as `after`. Adds to `ids` the documents of
- * a folder that lost rows, and the group members and notifications that were removed.
+ * or a cursor if there may be more behind it; the next call receives that cursor as `after`. Adds to `ids`: in a folder,
+ * the documents that it has begun to remove; in a group, the users that it removed; the public ids of the notifications
+ * that it removed, or from which it removed the user.
  */
 export type RowStep = (db: Db, ids: string[], after: Cursor | undefined) => Promise<boolean | Cursor>
 
@@ -16,8 +17,8 @@ export interface Position {
 }
 
 /**
- * Repeats each step until it has no rows left, beginning at the position, until the time of one transaction is over. Returns
- * the position for the next transaction, or undefined when all steps are done.
+ * Runs the steps from the position on, each until it has no rows left. Stops when the time of one transaction is over.
+ * Returns the position for the next transaction, or undefined when all steps are done.
  */
 export async function runSteps(
   db: Db,

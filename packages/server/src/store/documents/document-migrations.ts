@@ -12,7 +12,7 @@ export interface Migration {
 
 const running = ['pending', 'in_progress'] as const
 
-/** The state of a migration can be read this long after it ended (spec 10.9). */
+/** The state of a migration can be read at least this long after it ended (spec 10.9). */
 const retentionMs = 30 * 24 * 60 * 60 * 1000
 
 export async function add(

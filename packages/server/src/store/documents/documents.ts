@@ -92,7 +92,9 @@ export async function countExisting(
   return (await selectIds(db, { apiKey, organizationId, ids })).length
 }
 
-/** Documents by creation time, then id: all, those directly in the folder `folderId`, or, if that is null, in no folder. */
+/**
+ * Documents by creation time, then id. With `folderId`, only those directly in this folder; if it is null, in no folder.
+ */
 export async function list(
   db: Db,
   apiKey: string,
@@ -158,7 +160,9 @@ export async function ensure(
   await add(db, apiKey, organizationId, [{ documentId, folderId: null, accessType: null, data: {} }], now)
 }
 
-/** Merges the keys into the data of the documents that exist. Returns their ids. */
+/**
+ * Of the documents that exist, sets the access type if one is given, and merges the keys into the data. Returns their ids.
+ */
 export async function update(
   db: Db,
   apiKey: string,
@@ -263,7 +267,10 @@ export async function remove(
   return new Set(removed)
 }
 
-/** Removes the rows that name these documents without a foreign key that would delete them. */
+/**
+ * Removes the rows that name these documents without a foreign key that would delete them. Keeps removed grants, because
+ * they override older tokens.
+ */
 export async function removeWithoutForeignKey(
   db: Db,
   apiKey: string,

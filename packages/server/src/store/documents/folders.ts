@@ -87,7 +87,8 @@ export async function list(
     .limit(limit)
   if (parentFolderId !== undefined) {
     const parent = parentColumn(parentFolderId)
-    // All rows have the same parent, but for a null parent PostgreSQL does not see that, and would sort without this.
+    // All rows have the same parent. For a null parent PostgreSQL does not see that: without this column it would sort the
+    // rows.
     query = query.where('parent_folder_id', parent === null ? 'is' : '=', parent).orderBy('parent_folder_id')
   }
   query = query.orderBy('created_at').orderBy('folder_id')

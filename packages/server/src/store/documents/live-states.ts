@@ -85,16 +85,19 @@ export interface ChangeResult {
   /** Undefined if all changes were refused. */
   position: documents.Position | undefined
   refused: ReadonlyMap<Change, Refusal>
-  /** How many changes, from the first on, were stored or refused. The others are left for the next call: values are large. */
+  /**
+   * How many changes, from the first on, were stored or refused. The other changes are left for the next call, because
+   * values are large.
+   */
   count: number
   /** The stored value into which the caller must merge the first change that is left, before the next call. */
   mergeWith?: string
 }
 
 /**
- * Stores at most 500 changes, in their order, under one new number of the document. Refuses changes that would make a value,
- * or all values of the document together, too large. Does not itself merge values of more than `maxMergeBytes`. Returns
- * undefined if the document does not exist.
+ * Stores changes in their order, under one new number of the document. Callers pass at most 500 changes. Refuses changes
+ * that would make a value, or all values of the document together, too large. Does not itself merge values of more than
+ * `maxMergeBytes`. Returns undefined if the document does not exist.
  */
 export async function set(
   db: Db,

@@ -193,7 +193,7 @@ async function createMissing(
     ;(round.get(idOf(key)) as Pending).appended = { seq, createdAt }
   }
   if (whenLocked === 'wait') return
-  // The document may be deleted and not locked. A caller that waits for the lock finds out.
+  // The document may be deleted instead of locked. A caller that waits for the lock finds out.
   for (const one of missing) one.appended ??= 'locked'
 }
 

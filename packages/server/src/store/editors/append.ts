@@ -5,8 +5,9 @@ import type { Appended, Entry } from './log-entry.ts'
 import { sqliteOf } from '../engine/prepared.ts'
 
 /**
- * Appends each update to the log of its editor, for any number of editors of any tenants. Returns undefined for an entry whose
- * editor does not exist or, if the editor would be created, whose document does not exist.
+ * Appends each update to the log of its editor, for any number of editors of any tenants. Returns undefined for an entry
+ * whose editor does not exist, was created at another time than `createdAt`, or cannot be created because its document does
+ * not exist.
  */
 export async function append(
   db: Db,
@@ -18,7 +19,10 @@ export async function append(
   return (await appendOnPostgres(db, entries, now, 'wait')) as (Appended | undefined)[]
 }
 
-/** As `append`, but without waiting for locks. Returns `locked` for an entry whose editor another transaction writes. */
+/**
+ * As `append`, but without waiting for locks. Returns `locked` for an entry whose editor another transaction writes, and
+ * for an entry whose editor could not be created.
+ */
 export async function appendSkippingLocked(
   db: Db,
   entries: readonly Entry[],

@@ -5,7 +5,7 @@ import type { EditorTable } from '../schema/schema.ts'
 
 export type ContentType = NonNullable<EditorTable['type']>
 
-/** The declared type and name of an editor's root; null until a client or backend declares them. */
+/** The declared type and name (content key) of an editor's root; null until a client or backend declares them. */
 export interface Contents {
   type: ContentType | null
   contentKey: string | null
@@ -111,7 +111,7 @@ export async function exists(db: Db, apiKey: string, ref: EditorRef, createdAt: 
   return row !== undefined
 }
 
-/** The declared contents of an editor, and when the editor was created. */
+/** The declared type and content key of an editor, and when the editor was created. */
 export interface Declared extends Contents {
   createdAt: number
 }
@@ -124,7 +124,10 @@ export async function findDeclared(db: Db, apiKey: string, ref: EditorRef): Prom
     .executeTakeFirst()
 }
 
-/** Replaces the declared contents. Returns false if they have changed since `before` was read. */
+/**
+ * Replaces the declared type and content key. Returns false if they have changed, or the editor was deleted, since `before`
+ * was read.
+ */
 export async function declare(
   db: Db,
   apiKey: string,
@@ -144,7 +147,7 @@ export async function declare(
   return declared !== undefined
 }
 
-/** Stores who wrote last and when, and the declared contents. */
+/** Stores who wrote last and when, and the declared type and content key. */
 export async function touch(
   db: Db,
   apiKey: string,

@@ -7,7 +7,7 @@ export interface Entry {
   editor: EditorRef
   update: Uint8Array
   writer: Writer
-  /** The contents with which a missing editor is created; null if the editor must exist. */
+  /** The type and content key with which a missing editor is created; null if the editor must exist. */
   create: Contents | null
   /** When the editor was created. The update is not appended to an editor that was created later with the same id. */
   createdAt?: number

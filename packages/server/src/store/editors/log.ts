@@ -90,8 +90,9 @@ export async function canStillAppend(
 }
 
 /**
- * Whether a snapshot is due. The cost of opening a document grows with its tail, and the cost of a snapshot with its size. So
- * the tail may grow as large as the snapshot: then all snapshots together write no more bytes than the updates did.
+ * Whether a snapshot is due. The cost of opening an editor grows with its tail, and the cost of a snapshot with the size of
+ * the editor. So the tail may have as many bytes as the snapshot: then all snapshots together write at most about twice the
+ * bytes of the updates. The limit on the number of updates can make them write more.
  */
 export const needsSnapshot = (tail: Tail, snapshotBytes: number): boolean =>
   tail.updates >= maxTail.updates || tail.bytes > maxTailBytes(snapshotBytes)

@@ -43,7 +43,7 @@ export async function compact(
       apiKey,
     )
   } finally {
-    // Unused are the snapshots that this one replaced or, if it was not stored, this one.
+    // If this snapshot was stored, all others are unused. If not, this one is unused.
     await removeParts(database, key, (id) => (isDone ? id !== snapshotId : id === snapshotId))
   }
   return isDone

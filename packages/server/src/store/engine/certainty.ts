@@ -7,7 +7,7 @@ const maxLateMs = 1_000
 /** A database that does not answer this many pings, `maxLateMs` apart, is given up. */
 const maxPings = 600
 
-/** Whether a write that failed with this error may have been committed. */
+/** Whether a write that failed with this error may have been committed. True if in doubt. */
 export const mayBeCommitted = (error: unknown): boolean => isUnavailable(error) || isTimeout(error)
 
 /**

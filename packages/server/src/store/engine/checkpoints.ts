@@ -27,7 +27,10 @@ const longLogFrames = 4096
 const maxLogFrames = 2 * longLogFrames
 /** Two measurements of the log are this far apart: asking SQLite for its length takes a tenth of the time of a small write. */
 const minMeasureIntervalMs = 20
-/** How often a copy is tried: about once in 150 times, a reader that begins at the same moment keeps it from being complete. */
+/**
+ * How many times a copy is tried: about once in 150 times, a reader that begins at the same moment keeps it from being
+ * complete.
+ */
 const maxTries = 3
 /** A log below `longLogFrames` is copied at this interval. So is a log that could not restart. */
 const intervalMs = 2000

@@ -6,7 +6,10 @@ export class OpenError extends Error {}
 /** The database received a statement and did not answer: whether it executed the statement is unknown. */
 export class DatabaseTimeoutError extends Error {}
 
-/** Codes for connections, resources such as disk and memory, shutdown, system errors, and a standby that cannot write. */
+/**
+ * Codes for connections, resources such as disk and memory, shutdown, system errors, a standby that cannot write, and a
+ * transaction that was idle for too long.
+ */
 const postgresUnavailable = /^(08|53|57P0|58|25006|25P03)/
 const socketErrors = new Set([
   'ECONNREFUSED',

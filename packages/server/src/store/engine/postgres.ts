@@ -24,8 +24,9 @@ const defaultTimeoutMs = 10_000
 const idleInTransactionTimeoutMs = 15_000
 
 /**
- * Transactions are `repeatable read`: a handler may read, decide and write. If another transaction changed those rows in the
- * meantime, PostgreSQL reports a collision and the handler runs again. So handlers have no effect outside their transaction.
+ * Transactions are `repeatable read`: a handler may read, decide and write. If another transaction has meanwhile changed a
+ * row that the handler writes, PostgreSQL reports a collision and the handler runs again. So handlers have no effect
+ * outside their transaction.
  */
 export async function openPostgres(options: DatabaseOptions & { url: string }): Promise<Database> {
   const { url, poolSize, durability, observer, timeoutMs = defaultTimeoutMs, clock = systemClock } = options
@@ -59,7 +60,7 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
     durability: options.durability,
     exclusive: false,
     read: db,
-    // PostgreSQL syncs a commit before its rows can be read.
+    // With the durability `full`, PostgreSQL syncs a commit before its rows can be read.
     async durable() {},
     async write(work, lane = '') {
       const run = () =>
@@ -146,7 +147,7 @@ function cannotOpen(cause: unknown): OpenError | undefined {
   return refusals.test(code ?? '') ? new OpenError(`PostgreSQL refuses: ${reason}.`, { cause }) : undefined
 }
 
-/** Repeats the work while it collides with the first attempts of other transactions. */
+/** Repeats the work while it collides with other transactions, up to attempt `maxAttempts`. */
 async function retry<T>(work: () => Promise<T>, clock: Clock): Promise<T> {
   for (let attempt = 2; ; attempt++) {
     try {

@@ -83,7 +83,10 @@ export class SqliteConnection implements DatabaseConnection {
     this.#busyMs = 0
   }
 
-  /** A transaction with many statements yields to the event loop between them. */
+  /**
+   * A transaction with many statements yields to the event loop between them. Statements of the hot path call `run`, which
+   * never yields.
+   */
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     if (this.#busyMs >= maxBusyMs && this.raw.isTransaction && !this.#sharesSnapshots) {
       this.#busyMs = 0

@@ -136,9 +136,9 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
 }
 
 /**
- * Returns a function that counts the pages of the log, to be called while no transaction is open. It does not read the log's
- * index file: closing that file would drop the locks of all connections of this process, and another process could then
- * truncate the file while it is in use.
+ * Returns a function that asks SQLite how many pages the log has, to be called while no transaction is open. It does not
+ * open the log's index file itself: closing that file would drop the locks of all connections of this process, and another
+ * process could then truncate the file while it is in use.
  */
 function logFramesOf({ raw }: SqliteConnection): () => number {
   const countOnly = raw.prepare('pragma wal_checkpoint(noop)')

@@ -18,7 +18,7 @@ const types: Record<ColumnTypes['dialect'], ColumnTypes> = {
   postgres: { dialect: 'postgres', id: sql`text collate "C"`, bytes: 'bytea' },
 }
 
-/** The migrations run in this order, forward only, each in its own transaction. */
+/** The migrations run in this order, forward only. All that are missing in a database run in one transaction. */
 const migrations: Record<string, Migration> = {
   '0001-foundation': foundation,
   '0002-notifications': notifications,

@@ -8,7 +8,7 @@ import { slices } from '../engine/slices.ts'
 /** The `document_id` of a choice for the whole organization. */
 const organizationDefault = ''
 
-/** The choices of users in one organization. */
+/** The notification preferences that users chose in one organization. */
 export interface Choices {
   /** The choice for each channel: for the document if there is one, else for the organization, else `ALL`. */
   effective(userId: string, documentId?: string): NotificationPreferences

@@ -18,7 +18,7 @@ export interface DeletionIfLarge {
   /** The id for the deletion. */
   deletionId: string
   now: number
-  /** Called if the deletion was recorded. It can run after the commit. */
+  /** Called if the deletion was recorded. The deletion can run after the commit. */
   onHidden: () => void
 }
 

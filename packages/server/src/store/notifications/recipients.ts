@@ -14,7 +14,7 @@ export type NewRecipient = Recipient & {
   named: boolean
 }
 
-/** A user with id and address. Notifications from before the user existed are stored under the address. */
+/** A user with id and, if known, email address. Notifications from before the user existed are stored under the address. */
 export type Addressee = Extract<Recipient, { userId: string }>
 
 /** One statement reads or writes this many rows, in about 5 ms on SQLite. */
@@ -248,8 +248,8 @@ export async function remove(
 }
 
 /**
- * Removes the user from these notifications, and removes those that have no recipient left. Returns the public ids of all of
- * them.
+ * Removes the user from these notifications, and removes those that have no recipient left. Returns the public ids of all
+ * these notifications.
  */
 export async function removeFrom(
   db: Db,

@@ -6,7 +6,8 @@ import type {
 
 /**
  * The rows of every table. All types are portable: text, integers (booleans as 0/1), epoch milliseconds as numbers, JSON as
- * text, bytes as blobs. Every table of a tenant begins with the API key.
+ * text, bytes as blobs. Tables below an API key begin with it, except `deletions` and `jobs`, which begin with an id of
+ * their own.
  */
 
 export interface WorkspaceTable {
@@ -228,7 +229,7 @@ export interface EditorSnapshotPartTable {
   document_id: string
   editor_id: string
   snapshot_id: string
-  /** Counted from 1. The part before is in `editor_snapshots`. */
+  /** Counted from 1. Part 0 is in `editor_snapshots`. */
   part: number
   bytes: Uint8Array
 }
@@ -294,7 +295,7 @@ export interface EditorVersionPartTable {
   document_id: string
   editor_id: string
   version_id: string
-  /** Counted from 1. The part before is in `editor_versions`. */
+  /** Counted from 1. Part 0 is in `editor_versions`. */
   part: number
   bytes: Uint8Array
 }
@@ -310,7 +311,7 @@ export interface DeletionTable {
   created_at: number
 }
 
-/** The number of documents that clients created by opening them. */
+/** The number of documents reserved on one day, for clients to create by opening them. */
 export interface OpeningTable {
   api_key: string
   /** Days since 1970 (UTC). On a later day the count restarts. */

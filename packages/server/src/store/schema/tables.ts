@@ -12,7 +12,10 @@ interface TableDescription {
    * together with that row's key.
    */
   parent: Table | null
-  /** Why no foreign key deletes the rows with their organization or document. The code that deletes those deletes the rows. */
+  /**
+   * Why no foreign key deletes the rows with their organization or document. The code that deletes an organization or
+   * document deletes its rows.
+   */
   noForeignKey?: string
 }
 
@@ -138,7 +141,7 @@ export const tablesInOrganizations = tablesBelow('organizations') as TableInOrga
 /** Tables with a `document_id` whose rows foreign keys delete with their document; children before their parents. */
 export const tablesInDocuments = tablesBelow('documents').filter(isOfDocument)
 
-/** Tables whose rows no foreign key deletes: the code that deletes an organization deletes them. */
+/** Tables whose rows no foreign key deletes with their organization: the code that deletes an organization deletes them. */
 export const tablesWithoutForeignKey = names.filter(hasNoForeignKey)
 
 /** As `tablesWithoutForeignKey`, for documents. Their grants, which have no `document_id`, are deleted separately. */

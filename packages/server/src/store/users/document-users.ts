@@ -10,8 +10,8 @@ import { toUser } from './profiles.ts'
 const onDocuments = sql`resource_type like 'document'`
 
 /**
- * Lists each user of any document once, ordered by id. Without roles, because these differ between documents. Reads in short
- * steps, and one row per user: an organization may have very many grants.
+ * Lists each user of any document once, ordered by id. The users have no role, because roles differ between documents.
+ * Reads in short steps, and not every grant: an organization may have very many grants.
  */
 export async function listUsersOfDocuments(
   db: Db,

@@ -8,7 +8,7 @@ import { toUser } from './profiles.ts'
 
 /** One statement scans this many rows, in about 3 ms on SQLite. */
 const rowsPerScan = 1000
-/** If a filter leaves at most this many users, they are read one by one, without a scan of the organization. */
+/** If a filter by group leaves at most this many users, only the grants of these users are read. */
 const maxFewUsers = 30
 
 export interface Row {

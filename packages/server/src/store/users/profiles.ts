@@ -32,8 +32,8 @@ const colors =
   '#c92a2a #a61e4d #862e9c #5f3dc4 #364fc7 #1864ab #0b7285 #087f5b #a8480c #4c7a0b #7a4f2b #495057'.split(' ')
 
 /**
- * Turns the profile into the user that is returned. Missing fields are derived from the id, so they never change by themselves.
- * Changes the profile in place: copying one with many fields takes longer than parsing it.
+ * Turns the profile into the user that is returned. Missing fields are derived from the id or the name, so they never
+ * change by themselves. Changes the profile in place: copying one with many fields takes longer than parsing it.
  */
 export function toUser(userId: string, profile: Profile): User {
   const name = textOf(profile.name) ?? `User ${digest(userId).slice(0, 4).toUpperCase()}`

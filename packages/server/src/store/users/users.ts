@@ -79,7 +79,9 @@ export async function put(
   await save(db, apiKey, await readProfiles(db, apiKey, [...sent.keys()]), sent, now)
 }
 
-/** Merges the fields of a user token into the profile. They are few and short, so they always fit. */
+/**
+ * Merges the fields of a user token into the profile. They are few and short, so the size of the profile is not checked.
+ */
 export async function putSignedIn(
   db: Db,
   apiKey: string,
