@@ -59,7 +59,8 @@ export interface ServerOptions {
   data?: { dataDir: string; databaseUrl: string | undefined }
 }
 
-const secretKey = 'a secret key that only these tests use'
+/** The default SECRET_KEY of the servers in this process. */
+export const secretKey = 'a secret key that only these tests use'
 
 export async function startServer(store: Store, options: ServerOptions = {}): Promise<TestServer> {
   const { env = {}, sync, jobPollMs, threadLimitMs } = options

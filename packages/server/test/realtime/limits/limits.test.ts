@@ -50,21 +50,6 @@ describe('clients that use too many resources', () => {
     await expect.poll(() => late.text.length, { timeout: 20_000 }).toBe(4_000_000)
   })
 
-  test('[R16] [R16.3] a socket that sends no token in time, or too much data before it, is closed', async () => {
-    for (const [path, code] of [
-      // Providers may attach to the socket later, so the code is resumable.
-      ['/hocuspocus', 4008],
-      ['/realtime', 4401],
-    ] as const) {
-      const silent = new RawSocket(server, path)
-      expect(await silent.closed).toMatchObject({ code, reason: expect.stringContaining('token_missing') })
-      const loud = await RawSocket.connect(server, path)
-      // The frame is never finished, and the server keeps no part of it.
-      loud.socket.send(Buffer.alloc(30_000), { fin: false })
-      expect(await loud.closed).toMatchObject({ code: 4400 })
-    }
-  })
-
   test('[R8.3] a message above the maximum size closes the connection with 4422 at /yjs, and with 1009 at /hocuspocus and /realtime', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
@@ -117,8 +102,27 @@ describe('clients that use too many resources', () => {
   })
 })
 
+describe('clients that do not identify themselves', () => {
+  const server = useServer('sqlite', { clockSpeed: 5 })
+
+  test('[R16] [R16.3] a socket that sends no token in time, or too much data before it, is closed', async () => {
+    for (const [path, code] of [
+      // Providers may attach to the socket later, so the code is resumable.
+      ['/hocuspocus', 4008],
+      ['/realtime', 4401],
+    ] as const) {
+      const silent = new RawSocket(server, path)
+      expect(await silent.closed).toMatchObject({ code, reason: expect.stringContaining('token_missing') })
+      const loud = await RawSocket.connect(server, path)
+      // The frame is never finished, and the server keeps no part of it.
+      loud.socket.send(Buffer.alloc(30_000), { fin: false })
+      expect(await loud.closed).toMatchObject({ code: 4400 })
+    }
+  })
+})
+
 describe.each(stores)('compaction on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { clockSpeed: 20 })
 
   test('[R7.1] the log of an editor with 1,100 updates is compacted to fewer than 500, and clients and REST read the whole text', async () => {
     const tenant = await given.tenant(server)

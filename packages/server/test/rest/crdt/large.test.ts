@@ -79,7 +79,7 @@ describe.each(stores)('large documents on %s', (store) => {
 
 describe.each(stores)('slow documents on %s', (store) => {
   // Far below the limits of production, so that the test need not wait for them.
-  const server = useServer(store, { threadLimitMs: 4_000 })
+  const server = useServer(store, { threadLimitMs: 2_000 })
 
   /** An editor that Yjs needs 18 s to decode, and a version of it. */
   async function givenSlowEditor({ apiKey }: given.Tenant, slow: typeof editorRef): Promise<string> {

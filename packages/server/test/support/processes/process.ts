@@ -26,14 +26,18 @@ export interface ServerProcess {
   child: ChildProcess
 }
 
-/** Writes the program that `npm start` runs, and the control of the kill tests. */
+let isBuilt = false
+
+/** Writes the program that `npm start` runs, and the control of the kill tests, once for all test files of this process. */
 export function buildServer(): void {
+  if (isBuilt) return
   if (existsSync(builds)) {
     const left = readdirSync(builds).filter((pid) => !isRunning(Number(pid)))
     for (const pid of left) rmSync(join(builds, pid), { recursive: true, force: true })
   }
   const control = 'packages/server/test/support/processes/early-answers.ts'
   execFileSync(process.execPath, ['scripts/build.mjs', '--server', build, control], { cwd: root })
+  isBuilt = true
 }
 
 function isRunning(pid: number): boolean {
