@@ -19,7 +19,7 @@ interface CreationLimitDeps {
   limits: Pick<Limits, 'createdByOpeningPerMinute' | 'createdByOpeningPerDay'>
 }
 
-/** A server reserves this many of an API key's daily creations at once, so that most creations cost no statement. */
+/** A server reserves this many of an API key's daily creations at once, so that most creations need no query. */
 const reservationSize = 50
 const dayMs = 24 * 60 * 60 * 1000
 

@@ -16,8 +16,8 @@ export interface LiveStatesDeps {
 /** Receives changes of live states. */
 export interface LiveStateSubscriber {
   /**
-   * The position has advanced. The frames contain the values that changes after the number `from` have set. Undefined if the
-   * values are large: then the subscriber asks for them when it has a turn.
+   * The position has advanced. The frames contain the values that changes after the number `from` have set. `frames` is
+   * undefined if the values are large: then the subscriber asks for them when it has a turn.
    */
   onLiveStatesChanged(frames: RefFrames | undefined, from: number): void
   /** Changes could not be read. */

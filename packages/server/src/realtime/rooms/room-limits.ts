@@ -36,7 +36,10 @@ export class RoomLimits {
     }
   }
 
-  /** Returns why a new update must not be stored, or undefined. Deletions are always stored: compaction then makes space. */
+  /**
+   * Returns why a new update must not be stored, or undefined. Mere deletions are always stored: compaction then makes
+   * space.
+   */
   refusal({ update, clients: clientIds }: Accepted, waitingBytes: number, userId: string): Fault | undefined {
     if (clientIds.length === 0) return undefined
     const refusal = this.#refusal(clientIds, waitingBytes + update.length, userId)

@@ -28,7 +28,7 @@ interface QueuedMessage {
  * The messages of one client between its socket and its dialect, in order. A hold keeps back messages only: pings, pongs
  * and the closing handshake are read until the socket is paused. Invariant: the socket is paused while the inbox has not
  * started, while an unidentified client is on hold (R16), and while more than `maxQueuedBytes` wait. A stopped inbox never
- * pauses it.
+ * pauses the socket.
  */
 export class ConnectionInbox implements SlicedTask {
   readonly #ws: WebSocket

@@ -104,7 +104,10 @@ export class HocuspocusClient implements DialectClient {
     return true
   }
 
-  /** Handles a message under a name that no provider has. A token adds the provider. */
+  /**
+   * Handles a message under a name that no provider has. A token adds the provider; if `#identity` is set, so does a sync
+   * message.
+   */
   #receiveFirst(name: string, type: number, decoder: decoding.Decoder, data: Buffer): boolean {
     // A provider without a token does not send an auth message.
     const canStartWithSync = this.#identity !== undefined && !this.#denied.has(name)
