@@ -64,7 +64,7 @@ export class LiveStates {
     return this.#position
   }
 
-  /** Whether a client may set a value of this size. Values of backends take space too, but are never refused for it. */
+  /** Whether a client may set a value of this size. The store checks the limits again, for values of backends too. */
   hasSpaceFor(liveStateDataId: string, bytes: number, merge: boolean): boolean {
     const known = this.#entries.get(liveStateDataId)
     if (!known && this.#entries.size >= maxPerDocument.states) return false
@@ -72,7 +72,7 @@ export class LiveStates {
     return this.#bytes - replaced + bytes <= maxPerDocument.bytes
   }
 
-  /** Resolves when the values are loaded. Rejects if they cannot be read. */
+  /** Resolves when the values are loaded, or are dropped meanwhile. Rejects if they cannot be read. */
   async load(): Promise<void> {
     if (!this.#position) await (this.#reading ?? this.#read())
   }

@@ -20,6 +20,6 @@ export interface RoomDeps<Room> {
   makeSpace: (room: Room) => void
   /** Runs the steps one by one, in turns with other work. */
   run: (steps: Iterator<unknown>) => void
-  /** Called once, by `drop`. An idle room is removed without this call. */
+  /** Called once, by `EditorRoom.drop`. An idle room is removed without this call. */
   onDropped: (room: Room, reason: CloseReason, message: string) => void
 }

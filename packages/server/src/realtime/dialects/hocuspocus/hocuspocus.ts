@@ -51,7 +51,7 @@ export class HocuspocusClient implements DialectClient {
   #identity: Identity | undefined
   /** Editors that were denied to a client with an identity from the URL or the headers. */
   readonly #denied = new Set<string>()
-  /** Editors for which a sync step 1 arrived before the token. */
+  /** Editors for which a sync step 1 arrived before the token or after a denial. */
   readonly #earlyRequests = new Set<string>()
   /** The text that the last denied provider got. */
   #lastDenial: string | undefined
