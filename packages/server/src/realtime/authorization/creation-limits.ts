@@ -45,8 +45,8 @@ export class CreationLimits {
   }
 
   /**
-   * Charges one document to the first of these clients that has creations left. Backends are not limited. Resolves with the
-   * reason if no client may create the document.
+   * Charges one document to the first of these clients that has creations left this minute. Backends are not limited.
+   * Resolves with the reason if no client may create the document.
    */
   async take(openers: readonly Identity[]): Promise<CreationRefusal | undefined> {
     let refusal: CreationRefusal | undefined

@@ -162,7 +162,7 @@ export class Participant implements DocumentMember, Sender {
     this.#inbox.start()
   }
 
-  /** Replaces the identity by that of a newer token. Closes the document if the token is that of another user. */
+  /** Replaces the identity by that of a newer token. Closes the document if the token belongs to another user. */
   renew(identity: Identity): void {
     if (this.hasLeft) return
     const { apiKey, userId } = this.identity

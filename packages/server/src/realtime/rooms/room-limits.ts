@@ -56,7 +56,7 @@ export class RoomLimits {
     return this.#committed.bytes + bytes > this.#maxBytes ? this.#full : undefined
   }
 
-  /** Why the missing update was refused, if it was. Then it is useless that an update waits for it. */
+  /** Why the missing update was refused, if it was. Then no update needs to wait for it. */
   refusalOfMissing({ missing }: Fault): Fault | undefined {
     return missing && this.#refused.get(missing.client)
   }

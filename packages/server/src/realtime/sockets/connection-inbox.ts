@@ -9,7 +9,7 @@ const maxQueuedBytes = 64 * 1024
  * documents in parallel. The dialect queues messages that it cannot handle yet.
  */
 const maxBytesOnHold = 64 * 1024
-/** Memory of a message besides its bytes. It counts, so that the number of small messages is bounded. */
+/** Memory of a message besides its bytes. It is added to them, so that the number of small messages is bounded. */
 const messageOverheadBytes = 256
 
 /** What the inbox needs of its connection. */
