@@ -28,7 +28,7 @@ export function mergeMany(updates: readonly Uint8Array[]): Uint8Array {
   return rest.length === 0 ? nothing : Y.mergeUpdates([...rest])
 }
 
-/** Whether the parts have many bytes beside the largest part, which is the snapshot. */
+/** Whether the parts have many bytes beside the largest part, usually the snapshot. */
 export function mustCompact(parts: readonly Uint8Array[]): boolean {
   let size = 0
   let largest = 0
@@ -47,7 +47,7 @@ export function diff(parts: readonly Uint8Array[], stateVector: Uint8Array): Uin
 /** Whether the state vector is that of an empty document. */
 export const knowsNothing = (stateVector: Uint8Array) => stateVector.length === 1 && stateVector[0] === 0
 
-/** Returns the shortest update with the same meaning: Yjs collects deleted items and joins neighbours. */
+/** Returns the shortest update with the same content: Yjs garbage-collects deleted items and joins neighbours. */
 export function compact(parts: readonly Uint8Array[]): Uint8Array {
   return snapshot(loadWhole(parts))
 }

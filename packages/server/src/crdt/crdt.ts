@@ -5,26 +5,26 @@ import { DocumentIndex } from './updates/document-index.ts'
 
 /**
  * Work on stored documents, for open editors. A document is given as a snapshot and the updates after it, all of which must
- * have been validated. Small documents are processed on the event loop, others in threads. Fails with `DamagedLog` if the
- * log is damaged.
+ * have been validated. Small documents are processed on the event loop unless it is late, others in threads. `compact` and
+ * `index` fail with `DamagedLog` if the log is damaged. `merge` and `diff` may not notice it, or fail with another error.
  */
 export interface Crdt {
   /** One update with the content of all parts. */
   merge(source: Source, parts: Parts): Promise<Uint8Array>
   /** An update with the structs that a document with this state vector lacks, and the whole delete set. */
   diff(source: Source, parts: Parts, stateVector: Uint8Array): Promise<Uint8Array>
-  /** The shortest update with the same meaning. Other work goes first. */
+  /** The shortest update with the same content. Other work goes first. */
   compact(source: Source, parts: Parts): Promise<Uint8Array>
   index(source: Source, parts: Parts): Promise<DocumentIndex>
 }
 
-/** Documents up to this size are processed on the event loop. */
+/** Documents up to this size are processed on the event loop, unless it is late. */
 const defaultInlineBytes = 128 * 1024
 
 /**
- * Work that builds a `Y.Doc` runs on the event loop only up to this share of the size. Yjs takes about 0.2 ms per KiB to build
- * a document. A hostile document, with items of two clients at the same place, takes time quadratic in its size: 20 ms for
- * 4 KiB, 18 s for 120 KiB.
+ * Work that builds a `Y.Doc` runs on the event loop only up to this share of `inlineBytes`. Yjs takes about 0.2 ms per KiB
+ * to build a document. A hostile document, with items of two clients at the same place, takes time quadratic in its size:
+ * 20 ms for 4 KiB, 18 s for 120 KiB.
  */
 const inlineShareToBuild = 1 / 32
 

@@ -34,7 +34,10 @@ export interface DocumentWork<T> {
   args?: readonly unknown[]
   /** The size of the arguments. The size of the parts is added to it. */
   argsBytes?: number
-  /** Does the same work on the event loop. Used if parts and arguments have up to `inlineBytes`. */
+  /**
+   * Does the same work on the event loop. Used if parts and arguments have up to `inlineBytes`, unless the event loop is
+   * late.
+   */
   inline: () => T
   inlineBytes: number
   isBackground?: boolean
@@ -47,8 +50,8 @@ export interface DocumentThreadsOptions extends PoolOptions {
 }
 
 /**
- * Runs work on stored documents: on the event loop if they are small, otherwise in threads that all API keys share fairly.
- * REST and open editors use the same threads.
+ * Runs work on stored documents: on the event loop if they are small and it is not late, otherwise in threads that all API
+ * keys share fairly. REST and open editors use the same threads.
  */
 export class DocumentThreads {
   readonly #pool: ThreadPool
@@ -59,7 +62,7 @@ export class DocumentThreads {
     this.#limitMs = limitMs
   }
 
-  /** Fails with one of the errors in `content/errors.ts`, or with another error if the work ends the thread. */
+  /** Fails with an error of `content/errors.ts`, or with another error if the work throws one or ends the thread. */
   async run<T>(work: DocumentWork<T>): Promise<T> {
     const { kind, source, parts, args = [], argsBytes = 0, isBackground, waitMs } = work
     const bytes = sizeOf(parts) + argsBytes

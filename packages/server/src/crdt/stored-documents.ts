@@ -23,7 +23,10 @@ export interface StoredDocuments {
   restore(source: Source, parts: Parts, version: Uint8Array, snapshotFrom: number): Promise<Change>
 }
 
-/** Documents up to this size are processed on the event loop. A hostile document of this size takes Yjs 20 ms. */
+/**
+ * Documents up to this size are processed on the event loop, unless it is late. A hostile document of this size takes Yjs
+ * 20 ms.
+ */
 const inlineBytes = 4 * 1024
 /** How long a request waits for a thread. */
 const waitMs = 30_000

@@ -41,9 +41,9 @@ export interface GatewayDeps extends IdentifyDeps {
 
 /** A client must identify itself within this time (R16). */
 const authTimeoutMs = 5_000
-/** On shutdown, each client reconnects at a random time within this time, so that not all reconnect at once. */
+/** On shutdown, each client is asked to reconnect at a random time within this time, so that not all reconnect at once. */
 const maxReconnectDelayMs = 5_000
-/** On shutdown, clients may send messages for this time. */
+/** On shutdown, clients may send messages for at most this time. */
 const drainMessagesMs = 1_000
 /** On shutdown, clients have this time for their half of the closing handshake. */
 const drainCloseTimeoutMs = 2_000
@@ -212,7 +212,7 @@ export class Gateway {
     return storeUpdate(this.#deps.services, identity, ref, update)
   }
 
-  /** Asks all clients to reconnect, stores what they sent, and closes their connections. */
+  /** Asks clients to reconnect, where their protocol can, stores what they sent, and closes all connections. */
   async drain(): Promise<void> {
     const { services, pages } = this.#deps
     this.#isDraining = true

@@ -20,7 +20,7 @@ export interface RealtimeDeps extends Omit<IdentityDeps, 'pages'> {
   addressOf: GatewayDeps['addressOf']
   unsentAnswers: UnsentAnswers
   runVersionOperation: RunVersionOperation
-  /** Default: the system's clock, but with `now` from above. */
+  /** Default: the system's clock, but with the `now` of these dependencies. */
   clock?: Clock
 }
 

@@ -11,15 +11,19 @@ import {
   unitsOf,
 } from './units.ts'
 
-/** Wanted units, and the equal units of the list that are kept for them; null if the wanted units must be written. */
+/**
+ * Wanted units, and the units of the list that are kept for them, equal except for the content of types. `kept` is null if
+ * the wanted units must be written.
+ */
 export interface Pair {
   wanted: Units
   kept: Units | null
 }
 
 /**
- * Finds the units of a list that can be kept to turn it into the wanted list, in the order of both. Both lists are states of
- * one document, so most units are matched by id. Units that were deleted and written again are matched by content.
+ * Pairs the units of the wanted list, in order, with units of `list` that can be kept. Kept units have the same order in
+ * both lists. Both lists are states of one document, so most units are matched by id. Units that were deleted and written
+ * again are matched by content.
  */
 export function* align(list: SharedType, wanted: SharedType): Generator<Pair> {
   const present = unitsOf(list)
@@ -67,14 +71,17 @@ function sameIds({ store }: Y.Doc, units: Units): Units | undefined {
   return { item, start, length: Math.min(item.length - start, units.length) }
 }
 
-/** Adds units to the list, joined with their neighbours: a surrogate pair may lie across them. */
+/** Adds units to the list, joined with the last ones if both are neighbours: a surrogate pair may lie across them. */
 function add(list: Units[], units: Units) {
   const last = list.at(-1)
   if (last?.item === units.item && last.start + last.length === units.start) last.length += units.length
   else list.push(units)
 }
 
-/** Pairs fresh and spare units: equal ones at both ends, and between these the types that can be changed inside. */
+/**
+ * Pairs units without a match by id, `fresh` ones of the wanted list and `spare` ones of the list: equal ones at both ends,
+ * and between these the types that can be changed inside.
+ */
 function* fillGap(fresh: readonly Units[], spare: readonly Units[]): Generator<Pair> {
   const [fromEnd, spareFromEnd] = [fresh.toReversed(), spare.toReversed()]
   yield* trim(fromEnd, spareFromEnd, 'start')

@@ -3,15 +3,15 @@ import { DamagedLog } from './errors.ts'
 import { batches, type Parts } from './parts.ts'
 
 /**
- * The Yjs client id of the server's own writes. It is always the same, so that these never grow the state vector. Such a write
- * needs the whole stored document, and is stored only if no other one came in between (`canStillAppend`): so the clock of this
- * id continues where it stopped.
+ * The Yjs client id of the server's own writes. It is always the same, so these add only one client to the state vector.
+ * Such a write needs the whole stored document, and is stored only if no other write of the server came in between
+ * (`canStillAppend`): so the clock of this id continues where it stopped.
  */
 export const serverClientId = 0xffff_ffff
 
 /**
- * Yjs joins the new items of an array when a transaction ends, in time and memory quadratic in their number: 40,000 items that
- * were written one by one crash the process. With this limit a transaction has a few thousand items.
+ * Yjs joins the new items of an array when a transaction ends, in time and memory quadratic in their number: 40,000 items
+ * that were written one by one crash the process. With this limit a transaction of several parts has a few thousand items.
  */
 const maxPerTransaction = { parts: 256, bytes: 32 * 1024 }
 

@@ -3,13 +3,13 @@ import { UnfitContent } from './errors.ts'
 
 export type ContentType = 'text' | 'map' | 'array' | 'xml'
 
-/** The declared content of an editor; null where it is undeclared. */
+/** The type and key of the root that an editor is declared to have its content in; null where not declared. */
 export interface Contents {
   type: ContentType | null
   contentKey: string | null
 }
 
-/** Names that bindings use by default or in their guides: Tiptap, Lexical, y-prosemirror and so on. */
+/** Names of roots that bindings use by default or in their guides: Tiptap, Lexical, y-prosemirror and so on. */
 const usualKeys = [
   'content',
   'default',
@@ -23,8 +23,8 @@ const usualKeys = [
 
 /**
  * The root that is read, and its type; null where unknown. If nobody has ever written in the declared root, a default root
- * of a binding or the only root is read instead. A root that was emptied is still read, so that deleting a whole text does
- * not show another root.
+ * of a binding or the only root is read instead. Without a declared key, that is a default root or the first root by name.
+ * A root that was emptied is still read, so that deleting a whole text does not show another root.
  */
 export const locateRoot = (doc: Y.Doc, declared: Contents): Contents =>
   findRoot(doc, declared, declared.contentKey === null || doc.share.size === 1)
@@ -38,10 +38,10 @@ function findRoot(doc: Y.Doc, declared: Contents, anyName: boolean): Contents {
 }
 
 /**
- * Returns the key of the root that a write or a later declaration refers to: the named root, or the root that is read. In an
- * editor with a declared key, a root that is read only because it is the only one is not used: the editor may get more roots,
- * and a write would replace the wrong one. Throws `UnfitContent` if the declared root has content and another root is named,
- * or if the root has content of another type.
+ * Returns the key of the root that a write or a later declaration refers to: the named root, or the root that is read. In
+ * an editor with a declared key, a root that is read only because it is the only one is not used: the editor may get more
+ * roots, and a write would replace the wrong one. Throws `UnfitContent` if another root is named although the declared root
+ * has content (without a declared key: the root that is read), or if the returned root has content of another type.
  */
 export function chooseRoot(doc: Y.Doc, declared: Contents, sent: Partial<Contents>): string {
   const read = findRoot(doc, declared, declared.contentKey === null)
@@ -70,7 +70,10 @@ function otherKeyMessage(doc: Y.Doc, declared: Contents, kept: string, sent: str
 /** A loaded document has only the roots of its updates in `share`: nothing else has accessed roots. */
 const isWritten = (doc: Y.Doc, name: string | null) => name !== null && doc.share.has(name)
 
-/** The declared type applies to the declared root, unless that root has only content of another type. */
+/**
+ * The declared type applies to the declared root, to every root if no key is declared, and to roots whose type cannot be
+ * inferred. It does not apply to a root that has only content of another type.
+ */
 function typeAt(doc: Y.Doc, contentKey: string, { type, ...declared }: Contents): ContentType | null {
   const shown = inferType(doc, contentKey)
   if (type === null || shown === null) return shown ?? type

@@ -1,6 +1,6 @@
 import * as Y from 'yjs'
 
-/** How deep JSON and XML may be nested. Every recursion over untrusted data stops there; the stack has room for more. */
+/** How deep JSON and XML may be nested. Our recursions over such data stop there; the stack has room for more. */
 export const maxDepth = 100
 
 /**
@@ -16,7 +16,7 @@ export function wellFormed(text: string): string {
 
 /**
  * A deep copy as plain JSON. Clients can store bytes, bigint, undefined and Infinity; `shared` converts Yjs types. Leaves
- * out `__proto__`, because every Yjs client assigns the keys that it reads to a plain object.
+ * out the key `__proto__`, because every Yjs client assigns the keys that it reads to a plain object.
  */
 export function plain(
   value: unknown,

@@ -31,7 +31,10 @@ const attributesOf = (values: object | null): [string, string][] =>
     .filter(([, value]) => value !== null && value !== undefined)
     .map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(plain(value))])
 
-/** Inserts elements before their children: Yjs spreads children of a detached element into arguments. Too many overflow. */
+/**
+ * Inserts elements before their children: Yjs passes the children of a detached element as arguments of one call, and too
+ * many overflow the stack.
+ */
 export function insertNodes(parent: Y.XmlFragment, index: number, nodes: readonly XmlNode[]) {
   const created = nodes.map((node) =>
     typeof node === 'string' ? new Y.XmlText(node) : new Y.XmlElement(node.name),

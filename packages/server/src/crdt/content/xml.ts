@@ -12,7 +12,7 @@ export class XmlError extends UnfitContent {
 /** Parses a fragment: any number of elements and text nodes. Drops comments and processing instructions. */
 export function parseXml(xml: string): XmlNode[] {
   // The parser needs one root. Inside it a document type is a syntax error, so no entities are expanded or fetched. The
-  // parser normalises line breaks in quadratic time, so they are normalised here. An XML declaration becomes an
+  // parser normalises line breaks in quadratic time, so they are normalised here. An XML declaration becomes a processing
   // instruction.
   const text = wellFormed(xml)
     .replace(/^\uFEFF/, '')

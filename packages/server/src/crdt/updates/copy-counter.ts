@@ -3,18 +3,18 @@ import { contentRefs } from './update-contents.ts'
 /** Counts the values that Yjs copies while it joins neighbouring array items (see `Bounds.copies`). */
 export class CopyCounter {
   total = 0
-  /** With how many items before it Yjs joins the item that was added last. */
+  /** How many earlier items Yjs joins with the item that was added last. */
   private joinCount = 0
-  /** The kind of content of that item. */
+  /** The kind of content of the item that was added last. */
   private lastRef: number = contentRefs.gc
 
-  /** Call it before the structs of another client. */
+  /** Call it before you add the structs of another client. */
   beginClient(): void {
     this.joinCount = 0
     this.lastRef = contentRefs.gc
   }
 
-  /** `isNext`: the item continues the item before it. */
+  /** `isNext`: the left neighbour of the item is the item that was added last. */
   add(ref: number, length: number, isNext: boolean): void {
     const joins = isNext && ref === this.lastRef && (ref === contentRefs.any || ref === contentRefs.json)
     this.joinCount = joins ? this.joinCount + 1 : 0

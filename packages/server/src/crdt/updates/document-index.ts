@@ -38,7 +38,7 @@ interface KnownClient {
   block: number
 }
 
-/** Larger updates are checked in steps. An update of this size takes about 2 ms. */
+/** Larger updates of the log are checked in steps. An update of this size takes about 2 ms. */
 const maxBytesPerTurn = 64 * 1024
 
 /**
@@ -89,8 +89,8 @@ export class DocumentIndex {
   }
 
   /**
-   * Adds an accepted update. Throws if one of its clients has advanced since the check. `maxChunks` limits the work on the
-   * deletes of a client: deletes in further chunks of its `RangeSet` are not added.
+   * Adds an accepted update. Throws if a client with new structs has advanced since the check. `maxChunks` limits the work
+   * on the deletes of a client: deletes in further chunks of its `RangeSet` are not added.
    */
   add({ changes }: Accepted, maxChunks = Infinity): void {
     if (!this.#fits(changes)) throw new Error('The update was accepted for an earlier state of the index.')
@@ -167,7 +167,7 @@ export class DocumentIndex {
   }
 
   #applyChange({ client, from, to, places, deletes }: Change, maxChunks: number): void {
-    // A delete set may name a client without ranges. It may even be an unknown client.
+    // A delete set may name a client without ranges. The client may even be unknown.
     if (to === from && deletes.length === 0) return
     const known = this.#clients.get(client) ?? this.#addClient(client, places[1] as PlaceCode)
     if (to > from) {

@@ -18,7 +18,7 @@ export const faultCodes = [
  * - `read_only`: the user may not write.
  * - `full`, `too_many_ids`: the editor has reached its limit of bytes or of Yjs client ids.
  *
- * `isRecoverable` in `realtime/rooms/member.ts` says after which faults the sender's connection stays open.
+ * `isRecoverable` in `realtime/rooms/refusals.ts` says after which faults the sender's connection stays open.
  */
 export interface Fault {
   code: (typeof faultCodes)[number]
@@ -35,7 +35,7 @@ export interface Missing {
   clock: number
 }
 
-/** Thrown inside the validation of an update. */
+/** Thrown while an update is read or validated. */
 export class Refusal extends Error {
   readonly fault: Fault
 

@@ -11,7 +11,7 @@ export interface ItemPlace {
 /** A place as a number: twice the depth, plus 1 for the value of a key. */
 export type PlaceCode = number
 
-/** The code of structs that Yjs has collected, and of all items beside or inside them. */
+/** The code of structs that Yjs has garbage-collected, and of all items beside or inside them. */
 export const collected: PlaceCode = 0
 
 const inList = 2

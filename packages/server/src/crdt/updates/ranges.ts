@@ -1,6 +1,6 @@
 import { SortedPairs } from './sorted-pairs.ts'
 
-/** The ranges of one update in order, each as its start and its end. Touching ranges are joined. */
+/** Ranges of clocks of one Yjs client, in order, each as its start and its end. Touching ranges are joined. */
 export type Ranges = number[]
 
 /** Adds a range that starts where the last range ends, or later. */
@@ -44,7 +44,10 @@ function lastAtMost(numbers: readonly number[], limit: number): number {
   return low - 1
 }
 
-/** A set of ranges, joined where they touch. Adding one takes time logarithmic in their number, which may be a million. */
+/**
+ * A set of ranges, joined where they touch. There may be a million of them: adding one takes logarithmic time, except when
+ * chunks of the `SortedPairs` are split or dropped.
+ */
 export class RangeSet {
   readonly #pairs: SortedPairs
 

@@ -2,11 +2,17 @@
 export interface Bounds {
   bytes: number
   structs: number
-  /** Yjs clients with structs. This does not limit the delete set, which can name all clients of the document. */
+  /**
+   * Yjs clients with structs, and separately clients that the document does not have. The delete set can name all clients
+   * of the document.
+   */
   clients: number
   /** Ranges of the delete set. */
   deletes: number
-  /** Yjs clients without structs whose deletes the index adds. Deletes of more clients are accepted, but not added. */
+  /**
+   * Clients that are only in the delete set, and whose deletes the index adds. Deletes of more clients are accepted, but
+   * not added.
+   */
   deleters: number
   /** Subdocuments. For each, Yjs creates a document with its promises. */
   subdocs: number
@@ -17,8 +23,8 @@ export interface Bounds {
   /** The length of keys, and of names of root types and elements, in UTF-16 units. */
   nameLength: number
   /**
-   * Values that Yjs copies while it joins neighbouring array items, quadratic in their number: 50,000 items in 350 kB
-   * crash the process, out of memory.
+   * Values that Yjs copies while it joins neighbouring array items. They are quadratic in the number of items: 50,000 items
+   * in 350 kB crash the process, out of memory.
    */
   copies: number
 }

@@ -131,7 +131,7 @@ function readJson(reader: UpdateReader, bounds: ValueBounds): void {
   checkLastJson(reader, bounds)
 }
 
-/** As `readJson`, but also accepts the text `undefined`, as which Yjs stores `undefined`. */
+/** As `readJson`, but also accepts the text `undefined`: Yjs stores the value `undefined` as this text. */
 function readJsonOrUndefined(reader: UpdateReader, bounds: ValueBounds): void {
   reader.string()
   if (!reader.hasJustRead('undefined')) checkLastJson(reader, bounds)

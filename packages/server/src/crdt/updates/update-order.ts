@@ -18,11 +18,11 @@ export interface Client {
   placedCount: number
   /** Whether `OrderCheck` waits until new structs of the client have their place. */
   isWaiting: boolean
-  /** Where the bytes of the new structs begin. */
+  /** Where the bytes of the new structs begin. A partly known first struct is not included. */
   from: number
   /** Where these bytes end. */
   to: number
-  /** The new length of the first struct, if that is collected and partly known; otherwise 0. */
+  /** The length of the new part of the first struct, if that is partly known; otherwise 0. */
   cut: number
   /** The ranges that the update deletes. */
   deletes: Ranges | undefined
@@ -34,14 +34,17 @@ export interface Struct {
   end: number
   /** The kind of its content, one of `contentRefs`. */
   ref: number
-  /** The client of the item to the left when the struct was created or, if `isChild`, of its parent. */
+  /**
+   * The client of the item at `leftClock`: the left neighbour that the struct had when it was created or, if `isChild`, the
+   * struct's parent.
+   */
   left: Client | undefined
   leftClock: number
   right: Client | undefined
   rightClock: number
   /** Whether the struct names an item as its parent. Otherwise it names neighbours or a root type. */
   isChild: boolean
-  /** Whether the struct names a key, whose value it is. */
+  /** Whether the struct names the key whose value it is. */
   isEntry: boolean
   place: PlaceCode
 }
@@ -53,7 +56,7 @@ export interface Rules {
   allowsParts: boolean
 }
 
-/** Whether Yjs can split the struct while it is not deleted. */
+/** Whether the struct has content that Yjs can split: several units that are not deleted. */
 export const isDivisible = ({ start, end, ref }: Struct) =>
   end - start > 1 && ref !== contentRefs.gc && ref !== contentRefs.deleted
 
@@ -61,8 +64,9 @@ export const isDivisible = ({ start, end, ref }: Struct) =>
 export const maxStructsPerStep = 1024
 
 /**
- * Places each struct of a client after those that it refers to, as Yjs does. Structs that refer to each other in a circle
- * would stay pending forever. A loop, not a recursion: each iteration places a struct, or starts or ends the wait for one.
+ * Gives each new struct of a client its place, after the structs that it refers to, as Yjs does. Refuses structs that refer
+ * to each other in a circle: in Yjs they would stay pending forever. A loop, not a recursion: each iteration places a
+ * struct, or starts or ends the wait for one.
  */
 export class OrderCheck {
   readonly #waiting: { client: Client; until: number }[]
@@ -118,7 +122,7 @@ function waitFor(client: Client, clock: number): { client: Client; until: number
   return { client, until: clock }
 }
 
-/** As in Yjs, an item beside or inside a collected one is collected, too. */
+/** As in Yjs, an item beside or inside a garbage-collected one is garbage-collected, too. */
 function placeFor(struct: Struct, rules: Rules): PlaceCode {
   const { left, leftClock, right, rightClock, isEntry } = struct
   if (struct.ref === contentRefs.gc) return collected

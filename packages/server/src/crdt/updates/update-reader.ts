@@ -40,7 +40,10 @@ export class UpdateReader {
     if (first >= 0x80) this.moreOf(first & 0x3f, 0x40)
   }
 
-  /** Reads the rest of a number. Eight bytes are enough below 2^53. lib0 also reads longer numbers, and may return NaN. */
+  /**
+   * Reads the rest of a number. Eight bytes are enough for numbers below 2^53. lib0 also reads longer numbers, and may
+   * return NaN.
+   */
   private moreOf(start: number, firstFactor: number): number {
     let value = start
     let factor = firstFactor

@@ -10,14 +10,17 @@ export class StructReader extends UpdateReader {
   ref: number = contentRefs.gc
   /** By how much the struct advances the clock. */
   length = 0
-  /** The Yjs client id of the item to the left when the struct was created or, if `isChild`, of its parent. */
+  /**
+   * The Yjs client id of the item at `leftClock`: the left neighbour that the struct had when it was created or, if
+   * `isChild`, the struct's parent.
+   */
   leftClient = noClient
   leftClock = 0
   rightClient = noClient
   rightClock = 0
   /** Whether the struct names an item as its parent. Otherwise it names neighbours or a root type. */
   isChild = false
-  /** Whether the struct names a key, whose value it is. */
+  /** Whether the struct names the key whose value it is. */
   isEntry = false
 
   readStruct(bounds: ValueBounds): void {

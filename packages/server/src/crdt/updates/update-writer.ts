@@ -7,9 +7,9 @@ export interface Section {
   /** The clock of the first struct. */
   clock: number
   structCount: number
-  /** The length of the first struct, if it is collected and lost its beginning; otherwise 0. */
+  /** The length of the first struct, if it is garbage-collected and lost its beginning; otherwise 0. */
   cut: number
-  /** Where the bytes of the other structs begin. */
+  /** Where the bytes of the structs begin. A first struct that lost its beginning is not included. */
   from: number
   /** Where these bytes end. */
   to: number

@@ -17,30 +17,32 @@ export interface Options {
   /** Whether the sender may write with this Yjs client id. */
   mayWrite?: (client: number) => boolean
   /**
-   * The place of a known item; undefined if it is collected. Without this option, known items count as members of a root list.
-   * Then types that several updates together nest too deep are not found, nor values of keys with several parts.
+   * The place of a known item; undefined if it is garbage-collected. Without this option, known items are treated as
+   * members of a root list. Then the validation does not find types that several updates together nest too deep, nor a
+   * value with several parts that is placed beside a known value of its key.
    */
   placeOf?: (client: number, clock: number) => ItemPlace | undefined
   /** Whether the whole range is known as deleted. Without this option, every range is a change. */
   isDeleted?: (client: number, clock: number, length: number) => boolean
   /**
-   * For updates of the log: any name is allowed, values of keys may have several parts, skipped structs must be known, and
-   * an item may be partly known.
+   * For updates of the log: the name `__proto__` is allowed, values of keys may have several parts, the update may skip
+   * known structs, and an item may be partly known.
    */
   isStored?: boolean
 }
 
 export interface Accepted {
   /**
-   * The update without known structs. Store this one, not the one that was sent: when Yjs merges updates, it keeps either of
-   * two structs with the same clock, and the struct of a hostile sender may have other content.
+   * The update without known structs; an update of the log is unchanged. Store this one, not the one that was sent: when
+   * Yjs merges updates, it may keep either of two structs with the same clock, and the struct of a hostile sender may have
+   * other content.
    */
   update: Uint8Array
   /** The next clock, after the update, of each Yjs client that has structs in it. */
   clocks: Map<number, number>
   /** Whether the update adds structs or deletes. If not, it need not be stored or applied. */
   hasChanges: boolean
-  /** Including structs that are known. */
+  /** How many structs were read, including known ones. */
   structCount: number
   /** The Yjs client ids that have new structs in the update. */
   clients: readonly number[]
@@ -94,16 +96,16 @@ class Validation {
   private readonly bounds: Bounds
   private readonly clients = new Map<number, Client>()
   private lastClient: Client | undefined
-  /** Yjs clients in the update that the document does not have. */
+  /** How many Yjs clients the update names or refers to that the document does not have. */
   private unknownClientCount = 0
   private structCount = 0
-  /** How many structs of the client that is being read are left. */
+  /** How many structs of the current client are still unread. */
   private unreadCount = 0
-  /** The clock of the next of these structs. */
+  /** The clock of the next unread struct. */
   private clock = 0
   private subdocCount = 0
   private deleteCount = 0
-  /** Yjs clients without structs that have new deletes. */
+  /** How many Yjs clients are only in the delete set, and have new deletes. */
   private deleterCount = 0
   private hasChanges = false
   private hasKnownStructs = false
@@ -215,8 +217,8 @@ class Validation {
   }
 
   /**
-   * Reads the client whose structs follow. The highest id must come first, as every encoder writes them: when Yjs merges
-   * updates, it relies on this order, and loses structs otherwise.
+   * Reads the client whose structs follow. Client ids must descend, as every encoder writes them: when Yjs merges updates,
+   * it relies on this order, and loses structs otherwise.
    */
   private beginClient(previous: number): Client {
     const { reader } = this
@@ -277,7 +279,7 @@ class Validation {
     if (length === 0) reader.refuse('malformed', 'A struct is empty.')
     if (end > Number.MAX_SAFE_INTEGER) reader.refuse('malformed', 'A clock is too large.')
     const isNew = end > client.known
-    // Yjs would cut off the known part, but throws if that part is collected.
+    // Yjs would cut off the known part, but throws if that part is garbage-collected.
     const isCut = isNew && start < client.known
     if (isCut && ref !== contentRefs.gc && !this.options.isStored) {
       const missing = { client: client.id, clock: end }
@@ -320,7 +322,10 @@ class Validation {
     return end
   }
 
-  /** Checks a reference of a struct, even of a known one: Yjs looks up all, and assumes that those to the same client exist. */
+  /**
+   * Checks a reference of a struct, even of a known struct: Yjs looks up all references, and assumes that the referred item
+   * of the same client exists.
+   */
   private checkLink(other: Client, clock: number, client: Client, start: number, isNew: boolean): void {
     if (other === client) {
       if (clock >= start) this.reader.refuse('malformed', 'A struct refers to itself or to a later one.')
@@ -333,7 +338,7 @@ class Validation {
     }
   }
 
-  /** Reads the delete set. An answer to a state vector names every client with deletes, most of which are known. */
+  /** Reads the delete set. An update that answers a state vector has all deletes of its sender, most of which are known. */
   private readDeleteSet(): void {
     const { reader } = this
     this.deletesAt = reader.at
@@ -357,8 +362,8 @@ class Validation {
   }
 
   /**
-   * Returns the ranges that are not known as deleted, or undefined if there are none. All must be ordered and disjoint, as
-   * every encoder writes them: Yjs takes seconds for 50,000 in the wrong order.
+   * Returns the ranges that are not known as deleted, or undefined if there are none. All ranges must be ordered and
+   * disjoint, as every encoder writes them: Yjs takes seconds for 50,000 in the wrong order.
    */
   private readRanges(id: number, known: number, limit: number, count: number): Ranges | undefined {
     const { reader } = this

@@ -7,8 +7,8 @@ import { writeUpdate, type Section } from './update-writer.ts'
 import type { StateVector } from './validate-update.ts'
 
 /**
- * Removes from an update the structs of foreign Yjs clients, known structs, and deletes of items that are then unknown. Returns
- * undefined if nothing is left or the bytes are malformed. The result is not validated.
+ * Removes from an update the structs of foreign Yjs clients, known structs, and deletes of items that are then unknown.
+ * Returns undefined if nothing is left or the update cannot be read. The result is not validated.
  */
 export function withoutClients(
   update: Uint8Array,
@@ -56,7 +56,7 @@ function readSection(reader: StructReader, known: StateVector): Section & { end:
 
 const noDeletes = Uint8Array.of(0)
 
-/** Cuts the delete set off at the clocks. Returns undefined if nothing is left. It can name thousands of clients. */
+/** Cuts the delete set off at the clocks. Returns undefined if nothing is left. The set can name thousands of clients. */
 function cutDeletes(reader: StructReader, clockOf: (client: number) => number): Uint8Array | undefined {
   const encoder = encoding.createEncoder()
   let keptCount = 0

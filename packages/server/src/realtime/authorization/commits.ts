@@ -20,8 +20,8 @@ interface Commit {
 
 /**
  * Transactions that store what clients sent. Each is committed only if all its senders may still write at its end. An
- * operation that revokes access is answered after the commits under way of the clients that lost it. So nothing that these
- * clients sent is stored after the answer.
+ * operation that revokes access is answered after the commits under way whose senders lost access have ended. So nothing
+ * that these clients sent to this server is stored after the answer.
  */
 export class Commits {
   readonly #database: Database

@@ -19,7 +19,7 @@ interface CreationLimitDeps {
   limits: Pick<Limits, 'createdByOpeningPerMinute' | 'createdByOpeningPerDay'>
 }
 
-/** A server reserves this many of an API key's daily creations at once, so that most creations cost no statement. */
+/** A server reserves this many of an API key's daily creations at once, so that most creations need no query. */
 const reservationSize = 50
 const dayMs = 24 * 60 * 60 * 1000
 
@@ -45,8 +45,8 @@ export class CreationLimits {
   }
 
   /**
-   * Charges one document to the first of these clients that has creations left. Backends are not limited. Resolves with the
-   * reason if no client may create the document.
+   * Charges one document to the first of these clients that has creations left this minute. Backends are not limited.
+   * Resolves with the reason if no client may create the document.
    */
   async take(openers: readonly Identity[]): Promise<CreationRefusal | undefined> {
     let refusal: CreationRefusal | undefined

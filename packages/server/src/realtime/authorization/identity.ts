@@ -88,7 +88,7 @@ export function userIdentity(user: VerifiedUser, look: Look = lookOf(user.userId
   return { apiKey, userId, name, email, look, access: { userId, resources, isLimited }, expiresAt }
 }
 
-/** The organizations that signing in creates, with the user as a member. */
+/** The organizations that signing in creates if they are missing, and that the user becomes a member of. */
 const organizationsIn = (resources: VerifiedUser['resources']) => ({
   isLive: true as const,
   organizationIds: resources.flatMap(({ type, id }) => (type === 'organization' ? id : [])),

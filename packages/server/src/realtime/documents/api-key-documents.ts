@@ -21,8 +21,8 @@ export class ApiKeyDocuments {
     else if (!organizationIds) this.accessVersions.bumpAll()
     const all = [...this.documents.values()]
     const documents = organizationIds ? this.within(scope) : all.filter((one) => !named || one.hasAny(named))
-    // All members become stale, not only the named users: the update of any sender waits until it is known which members
-    // may receive it.
+    // The decisions about all members become stale, not only those about the named users: the update of any sender waits
+    // until it is known which members may receive it.
     for (const document of documents) document.invalidateAccess()
     void this.#authorize(documents)
   }

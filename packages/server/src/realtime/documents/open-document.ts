@@ -202,7 +202,7 @@ export class OpenDocument implements DocumentRef {
     return ''
   }
 
-  /** Call it when a REST request or another server has stored updates of the editor. */
+  /** Call it when updates of the editor were stored, or may have been, but not by its current room. */
   onLogAppended(editorId: string): void {
     const slot = this.rooms.get(editorId)
     if (slot?.room) void this.#deps.appender.catchUp(slot.room)
@@ -215,7 +215,7 @@ export class OpenDocument implements DocumentRef {
     if (room) this.#run(versionEventSteps(room.members, event))
   }
 
-  /** Reads everything that is stored again, because all of it may have changed. */
+  /** Reads again everything that is stored, because all of it may have changed. */
   reload(): void {
     void this.presence.reload()
     this.liveStates.onStored()
@@ -296,7 +296,7 @@ export class OpenDocument implements DocumentRef {
     return this.members.size === 0 && this.rooms.size === 0
   }
 
-  /** Closes the backends whose credentials are not accepted any more. */
+  /** Closes the document for all backends. */
   closeBackends(reason: CloseReason, message: string): void {
     for (const member of this.members) {
       if (member.identity.access === 'backend') member.close(reason, message)

@@ -41,7 +41,7 @@ type State =
   | { name: 'open'; grant: Grant }
   /** The client left. Its earlier messages may still be stored under a current grant. */
   | { name: 'left'; grant: Grant | undefined }
-  /** The client was closed because it may not use the document. None of its messages are stored any more. */
+  /** The client was closed for a reason that is not in `harmlessReasons`. None of its messages are stored any more. */
   | { name: 'revoked'; grant: Grant | undefined }
 
 /** One client in one document. Its messages are handled only under a current decision about its access. */
@@ -162,7 +162,7 @@ export class Participant implements DocumentMember, Sender {
     this.#inbox.start()
   }
 
-  /** Replaces the identity by that of a newer token. Closes the document if the token is that of another user. */
+  /** Replaces the identity by that of a newer token. Closes the document if the token belongs to another user. */
   renew(identity: Identity): void {
     if (this.hasLeft) return
     const { apiKey, userId } = this.identity
@@ -220,7 +220,7 @@ export class Participant implements DocumentMember, Sender {
   }
 }
 
-/** Close reasons that do not change the user's access. */
+/** Close reasons after which the client's earlier messages may still be stored. */
 const harmlessReasons: readonly CloseReason[] = ['badMessage', 'invalidUpdate', 'slow', 'restarting']
 const isLossOfAccess = (reason: CloseReason) => !harmlessReasons.includes(reason)
 

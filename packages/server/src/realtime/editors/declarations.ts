@@ -31,8 +31,9 @@ export interface DeclarationsDeps {
 }
 
 /**
- * Stores what clients declare about the content of editors. A declaration replaces an earlier declaration whose root type is
- * empty. Only the Yjs document shows whether the root type is empty, so a thread builds the document if both differ.
+ * Stores what clients declare about the content of editors. A declaration replaces an earlier one if the root of the
+ * earlier one is empty. Only the Yjs document shows whether that root is empty, so the document is built if the two
+ * declarations differ.
  */
 export class Declarations {
   readonly #deps: DeclarationsDeps

@@ -243,7 +243,7 @@ export class EditorSession implements Member {
     this.#run(({ room }) => void room.confirmDuplicate(this, emptyUpdate, { saved: then, refused: then }))
   }
 
-  /** Acknowledges a duplicate. Returns false if the update contains changes that the server does not have. */
+  /** Acknowledges a duplicate. Returns what `EditorRoom.confirmDuplicate` returns. */
   #confirm(room: EditorRoom, number: number, update: Uint8Array): boolean {
     const submitted: SubmittedUpdate = { state: 'waiting' }
     const isKnown = room.confirmDuplicate(this, update, {
@@ -317,13 +317,13 @@ export class EditorSession implements Member {
 
   queryAwareness(): void {
     this.#run(({ room }) => {
-      // All states were sent to the client less than a second ago, and all changes since.
+      // Whether all states were sent to the client less than a second ago, and all changes since.
       const isSoon = this.#delivery.msSinceSendAll < requestIntervalMs
       if (isSoon || !this.#delivery.sendAll(room.awareness)) this.send(this.codec.awareness(emptyAwareness))
     })
   }
 
-  /** The client may write from now on. Requests its updates that were refused before. */
+  /** The client's updates can be stored from now on. Requests those that were refused before. */
   onWriteAllowed(): void {
     if (this.#wasRefused) this.requestMissingUpdates()
   }

@@ -25,7 +25,7 @@ export interface LiveStateWriterDeps {
 /** An open document whose live states are set. */
 export interface LiveStateDocument extends DocumentRef {
   readonly apiKey: string
-  /** Reads everything that is stored again, because all of it may have changed. */
+  /** Reads again everything that is stored, because all of it may have changed. */
   reload(): void
 }
 

@@ -16,8 +16,8 @@ export interface LiveStatesDeps {
 /** Receives changes of live states. */
 export interface LiveStateSubscriber {
   /**
-   * The position has advanced. The frames contain the values that changes after the number `from` have set. Undefined if the
-   * values are large: then the subscriber asks for them when it has a turn.
+   * The position has advanced. The frames contain the values that changes after the number `from` have set. `frames` is
+   * undefined if the values are large: then the subscriber asks for them when it has a turn.
    */
   onLiveStatesChanged(frames: RefFrames | undefined, from: number): void
   /** Changes could not be read. */
@@ -64,7 +64,7 @@ export class LiveStates {
     return this.#position
   }
 
-  /** Whether a client may set a value of this size. Values of backends take space too, but are never refused for it. */
+  /** Whether a client may set a value of this size. The store checks the limits again, for values of backends too. */
   hasSpaceFor(liveStateDataId: string, bytes: number, merge: boolean): boolean {
     const known = this.#entries.get(liveStateDataId)
     if (!known && this.#entries.size >= maxPerDocument.states) return false
@@ -72,7 +72,7 @@ export class LiveStates {
     return this.#bytes - replaced + bytes <= maxPerDocument.bytes
   }
 
-  /** Resolves when the values are loaded. Rejects if they cannot be read. */
+  /** Resolves when the values are loaded, or are dropped meanwhile. Rejects if they cannot be read. */
   async load(): Promise<void> {
     if (!this.#position) await (this.#reading ?? this.#read())
   }

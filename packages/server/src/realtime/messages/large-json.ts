@@ -9,7 +9,7 @@ import { mergeJson } from '../../store/documents/json-members.ts'
 /** Up to this size, JSON is read and merged in the event loop. The slowest JSON of this size takes 12 ms. */
 export const maxInlineJsonBytes = 32 * 1024
 
-/** Work for which the threads have no capacity is retried after this time. */
+/** Work that exceeds the quota of its API key is retried after this time. */
 const retryMs = 50
 
 /** Reads and merges large JSON of clients in threads, because the slowest message of 1 MiB takes 60 ms to read. */
@@ -34,7 +34,7 @@ export function createLargeJson(
   clock: Clock = systemClock,
 ): LargeJson {
   let runs = 0
-  /** Retries while the API key has too much work in progress. The clients whose work waits are on hold meanwhile. */
+  /** Retries while the API key has too much work in progress. Clients whose messages wait to be read are on hold. */
   const run = async <T>(
     apiKey: string,
     work: Omit<DocumentWork<T>, 'source' | 'inlineBytes'>,

@@ -10,7 +10,7 @@ import { InvalidJson } from '../../platform/json/invalid-json.ts'
 import { JsonScanner } from '../../platform/json/json-scanner.ts'
 import { unstorableText } from '../../platform/json/unstorable-text.ts'
 
-/** Thrown for a text frame that is not a message of the protocol. The error names the wrong field. */
+/** Thrown for a text frame that is not a message of the protocol. If a field is wrong, the error names it. */
 export class MalformedMessage extends Error {}
 
 /** Thrown for a well-formed message with data that cannot be stored. */

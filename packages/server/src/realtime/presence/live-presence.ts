@@ -41,7 +41,7 @@ export class LivePresence {
   readonly #reads = new Limiter(1, { startsAtOnce: true })
   /** The number of the latest event. Events of clients and backends share one sequence. */
   #seq = 0
-  /** Increases when the document is deleted, so that a read that is still running is ignored. */
+  /** Increases when the document is closed, so that the result of a read that is still running is ignored. */
   #generation = 0
   /** When time alone may change an entry next. */
   #nextChangeAt = Infinity
@@ -178,7 +178,7 @@ export class LivePresence {
     }).catch(this.#deps.onError)
   }
 
-  /** The document is deleted: drops the entries of backends. */
+  /** The document was deleted or moved: drops the entries of backends. */
   dropBackendEntries(): void {
     this.#generation++
     this.#loading = undefined

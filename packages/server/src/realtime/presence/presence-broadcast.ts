@@ -17,7 +17,7 @@ export interface PresenceBroadcastDeps {
   now: () => number
   /** Runs the steps in turns with other work. */
   run: (steps: Iterator<unknown>) => void
-  /** The entry of the person was computed again. */
+  /** Called when a broadcast has computed the entry of the person again. */
   onUpdated: (person: PresentPerson) => void
 }
 
@@ -71,7 +71,7 @@ export class PresenceBroadcast {
     yield* this.#changedViewers
   }
 
-  /** Computes the entry of the person again, for a client that is about to get it. */
+  /** Computes the entry of the person again, before it is sent. */
   update(person: PresentPerson): void {
     if (!person.update(this.#deps.now())) return
     person.changeSeq = ++this.#changeSeq

@@ -46,7 +46,10 @@ export interface PresentClient {
 
 /** The entry of a person, as the presence list shows it. */
 export interface ShownEntry {
-  /** The entry without the time of its change. An equal fingerprint means that nothing has changed. */
+  /**
+   * The entry; if it comes from a client, without the time of its change. An equal fingerprint means that nothing has
+   * changed.
+   */
   fingerprint: string
   /** JSON of a `PresentUser`. */
   json: string
@@ -78,7 +81,10 @@ export class PresentPerson {
     this.userId = userId
   }
 
-  /** Whether a client of the person may write, or a backend has set an entry. Then the entry is broadcast before viewers. */
+  /**
+   * Whether a client of the person may write, or a backend has set an entry. Then the entry is broadcast before those of
+   * viewers.
+   */
   get hasWriteRole(): boolean {
     if (this.backendEntry) return true
     for (const { holder } of this.clients) if (holder.hasWriteRole) return true

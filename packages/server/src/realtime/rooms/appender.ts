@@ -162,7 +162,7 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
     return append(db, entries, this.#deps.now())
   }
 
-  /** Puts back the batches whose senders may not write any more. Returns the others. */
+  /** Puts back the batches whose senders may not write any more or wait for a decision. Returns the others. */
   onAccessChanged(batches: readonly RoomBatch[]): RoomBatch[] {
     return batches.filter(([room, batch]) => {
       const canStore = isStorable(batch)
@@ -171,7 +171,10 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
     })
   }
 
-  /** The indexes of the rooms include updates that are not stored. So the rooms are dropped, and loaded again from the log. */
+  /**
+   * Drops the rooms, because their indexes include updates that were perhaps not stored. They are loaded again from the
+   * log.
+   */
   onFailed(batches: readonly RoomBatch[], error: unknown): void {
     const editors = batches.filter(([, { entry }]) => entry !== undefined).length
     this.#deps.log.error({ err: error, editors }, 'updates of editors could not be stored')

@@ -5,7 +5,10 @@ import type { Row } from './queued-update.ts'
 /** Up to this size, rows are merged into one message. More bytes are sent row by row, because a merge reads all of them. */
 const maxMergedBytes = 64 * 1024
 
-/** Clients choose their channels and session ids, so there can be as many keys of codecs as clients. */
+/**
+ * Clients choose their channels and session ids, so there can be as many keys of codecs as clients. Frames for further keys
+ * are encoded for each member.
+ */
 const maxCachedFrames = 64
 
 /** Sends durable rows to all members. */

@@ -41,8 +41,8 @@ export class ClientOwners {
 
   /**
    * Whether the user may become the owner of those ids that have none. A user may own at most half as many ids as are left
-   * for all, so that nobody uses up the ids that others need. A single user gets 33,333: 12 page loads with typing a day for
-   * seven years.
+   * for all (or `minIdsPerUser`, if that is more), so that nobody uses up the ids that others need. A single user gets
+   * 33,333: 12 page loads with typing a day for seven years.
    */
   mayAdd(clientIds: Iterable<number>, userId: string): boolean {
     let added = 0

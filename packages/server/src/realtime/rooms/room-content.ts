@@ -11,7 +11,7 @@ const maxSmallBytes = 128 * 1024
 
 /** The updates that a client lacks. */
 export interface Content {
-  /** An update to send before `body`: changes since `body` was built. Yjs keeps it pending until `body` arrives. */
+  /** An update to send before `body`: the other parts of the log, merged. Yjs keeps it pending until `body` arrives. */
   readonly recent: Uint8Array | undefined
   readonly body: Uint8Array
   /** Whether the room keeps the bytes of `body` anyway, so that a slow reader costs no memory. */

@@ -20,6 +20,6 @@ export interface RoomDeps<Room> {
   makeSpace: (room: Room) => void
   /** Runs the steps one by one, in turns with other work. */
   run: (steps: Iterator<unknown>) => void
-  /** Called once, when the room is dropped because it no longer knows what is stored. */
+  /** Called once, by `EditorRoom.drop`. An idle room is removed without this call. */
   onDropped: (room: Room, reason: CloseReason, message: string) => void
 }

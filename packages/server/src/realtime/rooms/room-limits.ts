@@ -36,7 +36,10 @@ export class RoomLimits {
     }
   }
 
-  /** Returns why a new update must not be stored, or undefined. Deletions are always stored: compaction then makes space. */
+  /**
+   * Returns why a new update must not be stored, or undefined. Mere deletions are always stored: compaction then makes
+   * space.
+   */
   refusal({ update, clients: clientIds }: Accepted, waitingBytes: number, userId: string): Fault | undefined {
     if (clientIds.length === 0) return undefined
     const refusal = this.#refusal(clientIds, waitingBytes + update.length, userId)
@@ -53,7 +56,7 @@ export class RoomLimits {
     return this.#committed.bytes + bytes > this.#maxBytes ? this.#full : undefined
   }
 
-  /** Why the missing update was refused, if it was. Then it is useless that an update waits for it. */
+  /** Why the missing update was refused, if it was. Then no update needs to wait for it. */
   refusalOfMissing({ missing }: Fault): Fault | undefined {
     return missing && this.#refused.get(missing.client)
   }

@@ -35,8 +35,9 @@ import type { Accepted } from '../../crdt/updates/validate-update.ts'
 import { withoutClients } from '../../crdt/updates/without-clients.ts'
 
 /**
- * Chunks of deleted ranges in the index that one update may change: 200,000 deletions all over a document with millions of
- * deletions take 25 ms. A deletion beyond this limit is not indexed, so it is stored again when it is sent again.
+ * Chunks of deleted ranges in the index that one update may change for each Yjs client id: 200,000 deletions all over a
+ * document with millions of deletions take 25 ms. A deletion beyond this limit is not indexed, so it is stored again when
+ * it is sent again.
  */
 const maxChunksPerUpdate = 2_048
 
@@ -63,7 +64,7 @@ export class EditorRoom {
   #exists: boolean
   /** Distinguishes the editor from one that was created under the same id after a deletion. */
   #createdAt: number | undefined
-  /** The declared content of the editor, as far as the room knows. A new editor is created with it. */
+  /** The type and key that are declared for the content, as far as the room knows. A new editor is created with them. */
   declared: Contents
   /** How many batches are being stored. */
   #storingBatchCount = 0
@@ -105,10 +106,13 @@ export class EditorRoom {
     return this.#index.stateVector()
   }
 
-  /** Acknowledges a duplicate, also for a client that may not write. Returns false if the update has changes. */
+  /**
+   * Acknowledges a duplicate, also for a client that may not write. Returns false if the update is invalid or has changes.
+   * While the index is rebuilt, returns true, and such an update is refused later.
+   */
   confirmDuplicate(from: Member, update: Uint8Array, outcome: Outcome): boolean {
     if (!this.#postponed) return this.#confirmNow(from, update, outcome)
-    // The index is being rebuilt. An update with changes is refused later.
+    // The index is being rebuilt.
     this.#postponed.add(update, () => {
       if (!this.#confirmNow(from, update, outcome)) outcome.refused(readOnly)
     })
@@ -391,7 +395,7 @@ export class EditorRoom {
     return this.#isDropped
   }
 
-  /** Drops the room. Its members are closed, and reconnect to a new room that is loaded from the log. */
+  /** Drops the room and closes its members. Clients that reconnect get a new room that is loaded from the log. */
   drop(reason: CloseReason, message: string): void {
     if (this.#isDropped) return
     this.#isDropped = true

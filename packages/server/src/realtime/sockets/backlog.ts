@@ -1,6 +1,6 @@
 import type { Connection } from './connection.ts'
 
-/** The server stops reading a client that has sent this many bytes without an answer. */
+/** The messages of a client are held back while more bytes than this have no answer. */
 const maxUnansweredBytes = 256 * 1024
 
 /**

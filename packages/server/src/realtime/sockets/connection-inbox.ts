@@ -9,7 +9,7 @@ const maxQueuedBytes = 64 * 1024
  * documents in parallel. The dialect queues messages that it cannot handle yet.
  */
 const maxBytesOnHold = 64 * 1024
-/** Memory of a message besides its bytes. It counts, so that the number of small messages is bounded. */
+/** Memory of a message besides its bytes. It is added to them, so that the number of small messages is bounded. */
 const messageOverheadBytes = 256
 
 /** What the inbox needs of its connection. */
@@ -28,7 +28,7 @@ interface QueuedMessage {
  * The messages of one client between its socket and its dialect, in order. A hold keeps back messages only: pings, pongs
  * and the closing handshake are read until the socket is paused. Invariant: the socket is paused while the inbox has not
  * started, while an unidentified client is on hold (R16), and while more than `maxQueuedBytes` wait. A stopped inbox never
- * pauses it.
+ * pauses the socket.
  */
 export class ConnectionInbox implements SlicedTask {
   readonly #ws: WebSocket

@@ -40,7 +40,7 @@ export class ConnectionOutbox implements SlicedTask {
   #queue: (Buffer | FragmentedMessage)[] = []
   /** Bytes of the unfragmented frames in the queue. */
   #queuedBytes = 0
-  /** An upper bound for the bytes of answers in the socket. Answers do not count as `waitingBytes`. */
+  /** An upper bound for the bytes of answers in the socket. They do not count as `waitingBytes`. */
   #answerBytes = 0
   /** Unwritten bytes of the fragmented messages in the queue. */
   #leftBytes = 0
@@ -58,7 +58,7 @@ export class ConnectionOutbox implements SlicedTask {
     return this.#host.owner
   }
 
-  /** Bytes that wait for the client, without the answers that it requested. */
+  /** Bytes that wait for the client, without answers that it requested. Small answers in the queue are included. */
   get waitingBytes(): number {
     const { writableLength } = this.#socket
     return writableLength - Math.min(this.#answerBytes, writableLength) + this.#queuedBytes
@@ -77,7 +77,10 @@ export class ConnectionOutbox implements SlicedTask {
     }
   }
 
-  /** Sends what the client requested. Calls `onDone` once, when all bytes are written or the outbox is closed. */
+  /**
+   * Sends what the client requested. Calls `onDone` once: for a small answer immediately, for a large one when all bytes
+   * are written or the outbox is closed.
+   */
   answer(answer: Buffer | Message, onDone: () => void = () => {}): void {
     if (this.#isClosed) return onDone()
     const leftBytes = Buffer.isBuffer(answer) ? 0 : lengthOf(answer.parts)
@@ -134,7 +137,7 @@ export class ConnectionOutbox implements SlicedTask {
     this.#socket.uncork()
   }
 
-  /** Call it when the socket is empty, so no bytes of answers are left in the socket. */
+  /** Call it when the socket is empty: then no bytes of answers are left in it. */
   onSocketEmpty(): void {
     this.#answerBytes = 0
   }

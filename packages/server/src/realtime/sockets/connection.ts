@@ -16,7 +16,7 @@ import { lengthOf, type Message } from './frames.ts'
 export const maxWaitingBytes = 1024 * 1024
 /** A client counts as behind or busy while more bytes than this wait for it. */
 const behindBytes = maxWaitingBytes / 4
-/** Presence data and awareness states that the server keeps for one connection. A connection may have 2,000 of them. */
+/** Bytes of presence data and awareness states that the server keeps for one connection, which may have 2,000 of them. */
 const maxStateBytes = 1024 * 1024
 /** A client is closed if bytes wait for it and it reads none of them for this time. */
 const stallTimeoutMs = 10_000
@@ -49,7 +49,10 @@ export class Connection implements WorkHost, InboxHost {
   readonly id: string
   readonly inbox: ConnectionInbox
   readonly scheduler: Scheduler
-  /** The user whose share of the event loop's time the work takes. An unidentified connection counts as a user of its own. */
+  /**
+   * The user whose share of the event loop's time this connection uses. An unidentified connection counts as a user of its
+   * own.
+   */
   owner: WorkOwner
   /** Memory for presence data and awareness states of this client. */
   readonly stateBudget = new ByteBudget(maxStateBytes)
@@ -120,7 +123,7 @@ export class Connection implements WorkHost, InboxHost {
     return this.#outbox.unsentBytes > behindBytes
   }
 
-  /** Runs `answer` after the client has read the earlier answers, so that large answers are built one at a time. */
+  /** Runs `answer` after the earlier answers, once few bytes are unsent, so that large answers are built one at a time. */
   answerInTurn(answer: () => Promise<void>): Promise<void> {
     const turn = this.#lastAnswer.then(async () => {
       await this.#outbox.whenUnsentAtMost(behindBytes)
@@ -148,8 +151,9 @@ export class Connection implements WorkHost, InboxHost {
   }
 
   /**
-   * Sends what the client requested, such as a whole document. The answer does not count towards `maxWaitingBytes`. With
-   * `source`, a large answer counts towards the memory limits of unsent answers.
+   * Sends what the client requested, such as a whole document. The answer does not count towards `maxWaitingBytes`, unless
+   * it is small and waits behind a large one. With `source`, a large answer counts towards the memory limits of unsent
+   * answers.
    */
   answer(answer: Buffer | Message, source?: Omit<UnsentAnswer, 'cut'>): void {
     if (!this.isOpen) return
@@ -253,8 +257,8 @@ export class Connection implements WorkHost, InboxHost {
 export const isFinal = (reason: CloseReason) => closeCodes[reason] >= 4400 && closeCodes[reason] < 4500
 
 /**
- * Bytes left of the write in progress. A document is one write, which Node counts as written only at its end. A client with
- * a slow line takes minutes for that. Node's own socket timeout reads the same number.
+ * Bytes left of the write in progress. A large frame is one write, which Node counts as written only at its end. A client
+ * with a slow line takes minutes for that. Node's own socket timeout reads the same number.
  */
 const unwrittenBytesOf = (socket: Socket): number =>
   // oxlint-disable-next-line no-underscore-dangle -- no public property has this number

@@ -3,7 +3,7 @@
 const opcodes = { continuation: 0, text: 1, binary: 2 } as const
 const final = 0x80
 
-/** A message whose parts may be shared with other messages. The parts are not copied before they are sent. */
+/** A message whose parts may be shared with other messages. If it is sent in fragments, the parts are not copied. */
 export interface Message {
   readonly opcode: number
   readonly parts: readonly Uint8Array[]

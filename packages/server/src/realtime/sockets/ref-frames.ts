@@ -1,6 +1,9 @@
 import { textFrame } from './frames.ts'
 
-/** Clients choose their refs, so there may be as many frames as clients. Most clients have few documents and low refs. */
+/**
+ * Clients choose their refs, so there may be as many refs as clients. Frames for further refs are encoded for each client.
+ * Most clients have few documents and low refs.
+ */
 const maxKeptFrames = 64
 
 /** One message about a document to many clients, each under the `ref` that the client chose. Encoded once per ref. */

@@ -11,9 +11,9 @@ export interface BatchWriterDeps {
 }
 
 /**
- * One kind of write. An item is what one row or one document contributes to a transaction. Order of the calls: `hasWaiting`,
- * `takeItems`, `refuseUnstorable`, `originOf`, `store`, then one of `onStored`, `onAccessChanged` and `onFailed`.
- * `onRecovered` follows `onFailed`.
+ * One kind of write. An item is what one room or one document contributes to a transaction. Order of the calls:
+ * `hasWaiting`, `takeItems`, `refuseUnstorable`, `originOf`, `store`, then one of `onStored`, `onAccessChanged` and
+ * `onFailed`. `onRecovered` follows `onFailed`.
  */
 export interface BatchWork<Item, Result> {
   /** Ticks start at least this many milliseconds apart. 0: one tick per iteration of the event loop. */
@@ -42,8 +42,9 @@ export interface BatchWork<Item, Result> {
 const maxStoredAlone = 4
 
 /**
- * Stores what clients send. One transaction per tick stores all items that wait, and their senders are answered once it is
- * durable. Only one tick runs at a time, so the disk sets the pace. Nothing is committed unless all senders may still write.
+ * Stores what clients send. One transaction per tick stores the items that `takeItems` returns, and their senders are
+ * answered once it is durable. Only one tick runs at a time, so the disk sets the pace. Nothing is committed unless all
+ * senders may still write.
  */
 export class BatchWriter<Item, Result> {
   readonly #deps: BatchWriterDeps

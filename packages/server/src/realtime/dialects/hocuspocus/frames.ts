@@ -6,7 +6,7 @@ import type { EditorCodec } from '../../editors/session.ts'
 import { binaryFrame, binaryMessage, yjsHeader } from '../../sockets/frames.ts'
 import { syncMessages } from '../yjs-sync.ts'
 
-/** The message types of the Hocuspocus provider. Every message begins with the name of its editor. */
+/** The message types of the Hocuspocus provider. Every message but ping and pong begins with the name of its editor. */
 export const messages = {
   sync: 0,
   awareness: 1,

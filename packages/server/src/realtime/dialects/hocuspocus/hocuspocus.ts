@@ -51,7 +51,7 @@ export class HocuspocusClient implements DialectClient {
   #identity: Identity | undefined
   /** Editors that were denied to a client with an identity from the URL or the headers. */
   readonly #denied = new Set<string>()
-  /** Editors for which a sync step 1 arrived before the token. */
+  /** Editors for which a sync step 1 arrived before the token or after a denial. */
   readonly #earlyRequests = new Set<string>()
   /** The text that the last denied provider got. */
   #lastDenial: string | undefined
@@ -104,7 +104,10 @@ export class HocuspocusClient implements DialectClient {
     return true
   }
 
-  /** Handles a message under a name that no provider has. A token adds the provider. */
+  /**
+   * Handles a message under a name that no provider has. A token adds the provider; if `#identity` is set, so does a sync
+   * message.
+   */
   #receiveFirst(name: string, type: number, decoder: decoding.Decoder, data: Buffer): boolean {
     // A provider without a token does not send an auth message.
     const canStartWithSync = this.#identity !== undefined && !this.#denied.has(name)

@@ -34,7 +34,7 @@ export class StatelessSender {
     if (payload.length > maxMessageBytes) onRefused(tooLarge)
     else if (!isUtf8(payload)) return false
     else if (!this.#fitsPace(payload)) {
-      // Reported only once before a message is relayed again.
+      // Reported once, and again only after a message was relayed.
       if (!this.#wasTooFast) onRefused(tooFast)
       this.#wasTooFast = true
     } else {

@@ -23,7 +23,7 @@ import { WorkQueue } from '../../../platform/turns/work-queue.ts'
 
 type Message<Type extends ReadMessage['type']> = Extract<ReadMessage, { type: Type }>
 
-/** A slow client that has missed the presence of more users is closed: reopening the document is cheaper. */
+/** The document is closed for a slow client that has missed the presence of more users: reopening it is cheaper. */
 const maxMissedUsers = 50_000
 
 /** What a document needs of its client. */
@@ -50,7 +50,7 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
   readonly #waiting: WorkQueue
   /** The sequence number up to which live states were sent. */
   #sentSeq = 0
-  /** Users whose presence changes were not sent, because the client was busy. */
+  /** Users whose entries must still be sent: the client was busy, or the first list was full. */
   readonly #missedUsers = new Set<string>()
   #isCatchingUp = false
 

@@ -84,7 +84,7 @@ export class JsonEditor {
     )
   }
 
-  /** Holds the connection meanwhile, so that a client has one declaration in progress at a time. */
+  /** Holds the connection meanwhile, so that a client has few declarations in progress at a time. */
   #declare(
     room: EditorRoom,
     declaration: Declaration,

@@ -181,7 +181,10 @@ export class JsonClient implements DialectClient, DocumentHost {
     this.deny('badMessage', 'The message is malformed.')
   }
 
-  /** Refuses the client if its first token is refused. After a later token, the client stays until its last token expires. */
+  /**
+   * Refuses the client if its first token is refused. If a later token is refused, the client stays until its last accepted
+   * token expires.
+   */
   #refuseToken(error: unknown): void {
     const { reason, message } =
       error instanceof Denial ? error : new Denial('unavailable', 'The token could not be checked.')

@@ -3,7 +3,10 @@ interface PendingUpdate {
   outcome: 'saved' | 'refused' | undefined
 }
 
-/** Decides which updates of one client are acknowledged. `saved` with a number covers all updates with smaller numbers. */
+/**
+ * Decides which updates of one client are acknowledged. `saved` with a number covers all updates with smaller numbers that
+ * were not refused.
+ */
 export class Receipts {
   readonly #pending: PendingUpdate[] = []
   #newest = -1

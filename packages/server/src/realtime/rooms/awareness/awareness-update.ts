@@ -12,7 +12,7 @@ export interface AwarenessEntry {
   json: string
 }
 
-/** Clients echo the states of other clients, so a message can be as large as a message of the server. */
+/** Clients echo the states of other clients, so a client's message can be as large as one of the server. */
 const maxBytes = 256 * 1024
 const maxEntries = 1_000
 const maxDepth = 32

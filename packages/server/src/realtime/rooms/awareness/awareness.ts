@@ -120,8 +120,8 @@ export class AwarenessStates {
   }
 
   /**
-   * Whether the user may set the state of the id. An id that was written with belongs to its owner. Any other id belongs to
-   * the user who uses it, or used it last, but a user who may write takes it over from a user who may not.
+   * Whether the user may set the state of the id. An id with which updates were written belongs to its owner. Any other id
+   * belongs to the user who uses it, or used it last, but a user who may write takes it over from a user who may not.
    */
   #mayUse(clientId: number, { userId, hasWriteRole }: AwarenessOwner): boolean {
     const ownerId = this.#ownerOf(clientId)
@@ -155,7 +155,7 @@ export class AwarenessStates {
     this.#gone.add(clientId, { clock, userId, hasWriteRole })
   }
 
-  /** Takes the changes that may be sent now and fit into one message. Changes of editors come before changes of viewers. */
+  /** Takes the changes that may be sent now and fit into one message. Users who may write come before viewers. */
   takeChanges(): Part {
     const now = performance.now()
     let waitMs = Infinity
