@@ -127,7 +127,7 @@ export type ClientMessage =
       ref: number
       channel: number
       editorId: string
-      /** Type of the content, for REST. Ignored for viewers. Refused if another declared shared type has content. */
+      /** Declares the type of the content for REST, if the user may write. Refused while another declared root has content. */
       contentType?: 'text' | 'map' | 'array' | 'xml'
       contentKey?: string
     }
