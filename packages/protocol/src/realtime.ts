@@ -97,7 +97,10 @@ export interface Position {
 }
 
 export type ClientMessage =
-  /** The first message, unless the token is in the URL. A later `auth` replaces the token by a new one of the same user. */
+  /**
+   * The first message, unless the token is in the URL or the headers have the credentials of a backend. A later `auth`
+   * replaces the token by a new one of the same user.
+   */
   | { type: 'auth'; token: string }
   /** Opens a document. A connection can open each document once. */
   | {
@@ -127,7 +130,7 @@ export type ClientMessage =
       ref: number
       channel: number
       editorId: string
-      /** Declares the type of the content for REST, if the user may write. Refused while another declared root has content. */
+      /** Declares the type of the content, for REST. Ignored for a viewer. Refused if another declared root has content. */
       contentType?: 'text' | 'map' | 'array' | 'xml'
       contentKey?: string
     }

@@ -13,7 +13,7 @@ interface NamingFields {
   organizationIds?: readonly string[]
 }
 
-/** Whose access may have changed: of users, or in documents or organizations, that the input names, or everybody's. */
+/** Returns whose access an operation may have changed, by its declaration and the ids in its input. */
 export function accessScope(changed: NonNullable<Operation['changesAccess']>, input: unknown): AccessScope {
   const { userId, user, userIds, users, documentIds, documents, organizationId, organizationIds } =
     input as NamingFields

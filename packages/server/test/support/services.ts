@@ -15,7 +15,7 @@ import { Client, escapeIdentifier } from 'pg'
 export interface PostgresOptions {
   /** Syncs as in production. Otherwise a commit may be lost when the server is killed, and tests are faster. */
   durable?: boolean
-  /** Kept by `stop`; an existing cluster in it is used. Default: a temporary folder, which `stop` removes. */
+  /** `stop` keeps this folder, and an existing cluster in it is used. Default: a temporary folder, which `stop` removes. */
   dataDir?: string
   port?: number
 }

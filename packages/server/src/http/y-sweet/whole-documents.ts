@@ -15,7 +15,7 @@ export interface Reader {
 
 /** Limits the memory of answers that contain a whole document, because clients may read them slowly. */
 export class WholeDocuments {
-  /** The same limits apply to large answers on sockets. */
+  /** Shared with the large answers on sockets: the limits apply to both together. */
   readonly #unsent: UnsentAnswers
   readonly #answersByUser = new Map<string, number>()
 
