@@ -31,7 +31,7 @@ const requestTimeoutMs = 60_000
 const pauseMs = 20
 const organizationId = 'org_1'
 
-// Exits when the parent process ends, because that may be interrupted.
+// The parent process may be interrupted. Then this process exits too.
 process.once('disconnect', () => process.exit())
 
 const [{ url, pid }] = (await once(process, 'message')) as [Target]

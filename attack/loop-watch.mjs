@@ -23,5 +23,5 @@ process.on('message', (message) => {
   longestMs = 0
 })
 process.channel?.unref()
-// Exits when the parent process ends, because that may be interrupted.
+// The parent process may be interrupted. Then this process exits too.
 process.once('disconnect', () => process.exit())

@@ -1,4 +1,4 @@
-/** The time to validate one keystroke, and updates of 1 MiB. The best of several rounds. */
+/** Measures the time to validate one keystroke, and updates of 1 MiB. Reports the best of several rounds. */
 import * as Y from 'yjs'
 import { knownDoc } from '../packages/server/test/support/updates/known-doc.ts'
 import { type Options, validateUpdate } from '../packages/server/src/crdt/updates/validate-update.ts'

@@ -1,6 +1,6 @@
 /**
- * Lists the rules in docs/spec.md without a test. A test cites a rule by its number in brackets at the start of its
- * title: `[4.7] …` or `[R8.1] …`. A title may cite several rules.
+ * Checks that a test cites every rule of docs/spec.md, and that every cited rule exists there once. A test cites a rule by
+ * its number in brackets at the start of its title: `[4.7] …` or `[R8.1] …`. A title may cite several rules.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -8,7 +8,7 @@ import { createAuthor, textOf } from './typing.ts'
 export interface Load {
   name: string
   documentCount: number
-  /** The clients of one document type in turn. */
+  /** In each document, the clients take turns to type. */
   clientsPerDocument: number
   /** The updates to each document per second. */
   updatesPerSecond: number

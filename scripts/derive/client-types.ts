@@ -4,7 +4,7 @@ import { notesOf } from '../../packages/server/src/http/openapi/notes.ts'
 import { pathsOf } from '../../packages/server/src/http/openapi/openapi.ts'
 import type { Field } from './field-notes.ts'
 import { comment } from './js-doc.ts'
-import { declarationText, shapeName, shapes, typeText } from './type-text.ts'
+import { declarationText, namedSchemas, schemaName, typeText } from './type-text.ts'
 
 export const clientTypesFolder = 'packages/client/src/operations'
 
@@ -29,7 +29,7 @@ export function deriveClientTypes(): Record<string, string> {
 const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1)
 
-/** Declares a shape in the file of the first family that uses it. `homes` maps each shape to this file. */
+/** Declares a named schema in the file of the first family that uses it. `homes` maps its name to this file. */
 function familyFile(
   family: string,
   verbs: Record<string, protocol.Operation>,
@@ -50,12 +50,12 @@ function familyFile(
   const api = `${comment([description], '')}export interface ${capital(family)}Operations {\n${methods.join('')}}\n`
   const shared: string[] = []
   const imports = new Map([['../platform/call.ts', ['CallOptions', 'Result']]])
-  // `declarationText` adds the shapes that a shape uses to the set, so the loop reaches them too.
+  // `declarationText` adds the named schemas that a schema uses to the set, so the loop reaches them too.
   for (const name of used) {
     const home = homes.get(name)
     if (home === undefined) {
       homes.set(name, `./${kebab(family)}.ts`)
-      shared.push(declarationText(name, shapes.get(name) as Field, used))
+      shared.push(declarationText(name, namedSchemas.get(name) as Field, used))
     } else imports.set(home, [...(imports.get(home) ?? []), name])
   }
   const importLines = [...imports].map(
@@ -64,15 +64,15 @@ function familyFile(
   return `${header}${importLines.join('')}\n${[...shared, ...declarations, api].join('\n')}`
 }
 
-/** Declares the input under the name of its operation, also where several operations share a shape. */
+/** Declares the input under the name of its operation, also where several operations share a schema. */
 const inputText = (name: string, schema: Field, used: Set<string>): string =>
-  shapeName(schema) === undefined
+  schemaName(schema) === undefined
     ? declarationText(name, schema, used)
     : `export type ${name} = ${typeText(name, schema, used)}\n`
 
 /** Declares an answer with fields of its own under the name of its operation. Returns other types as they are. */
 function answerText(name: string, schema: Field, declarations: string[], used: Set<string>): string {
-  if (!schema.properties || shapeName(schema)) return typeText(name, schema, used)
+  if (!schema.properties || schemaName(schema)) return typeText(name, schema, used)
   declarations.push(declarationText(name, schema, used))
   return name
 }

@@ -2,23 +2,23 @@ import * as protocol from '@plenum/protocol'
 import { type Field, typeNotes } from './field-notes.ts'
 import { comment } from './js-doc.ts'
 
-/** New names for shapes whose own names would shadow types of browsers. */
+/** New names for schemas whose own names would shadow types of browsers. */
 const renamed: Record<string, string> = { Document: 'DocumentRecord', Notification: 'NotificationRecord' }
 
-/** Returns the object by which a shape is recognized. Optional and described fields are copies that share it. */
+/** Returns the value by which a named schema is recognized. Optional and described fields are copies that share it. */
 const identityOf = (schema: Field): unknown => schema.properties ?? schema.enum ?? schema['x-typescript']
 
-/** The shapes that the protocol exports: objects, lists of choices and types written by hand, by name. */
-export const shapes = new Map(
+/** The schemas that the protocol exports, by name: objects, lists of choices and types written by hand. */
+export const namedSchemas = new Map(
   Object.entries(protocol as unknown as Record<string, Field>).flatMap(([name, schema]) =>
     identityOf(schema) === undefined ? [] : [[renamed[name] ?? name, schema] as const],
   ),
 )
-const names = new Map([...shapes].map(([name, schema]) => [identityOf(schema), name]))
+const names = new Map([...namedSchemas].map(([name, schema]) => [identityOf(schema), name]))
 
-export const shapeName = (schema: Field): string | undefined => names.get(identityOf(schema))
+export const schemaName = (schema: Field): string | undefined => names.get(identityOf(schema))
 
-/** Returns the declaration of a shape, and adds the names of the shapes that it uses to `used`. */
+/** Returns the declaration of a type, and adds the names of the named schemas that it uses to `used`. */
 export function declarationText(name: string, schema: Field, used: Set<string>): string {
   if (!schema.properties)
     return `${comment([schema.description ?? ''], '')}export type ${name} = ${writtenText(schema)}\n`
@@ -28,9 +28,12 @@ export function declarationText(name: string, schema: Field, used: Set<string>):
     : `export interface ${name} ${text}\n`
 }
 
-/** Returns the type of a field or an answer, with shapes by their names. `path` names the field in error messages. */
+/**
+ * Returns the type of a field or an answer. The type of a named schema is its name, which is added to `used`. `path` names
+ * the field in error messages.
+ */
 export function typeText(path: string, schema: Field, used: Set<string>): string {
-  const name = shapeName(schema)
+  const name = schemaName(schema)
   if (name !== undefined) {
     used.add(name)
     return name

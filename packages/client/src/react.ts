@@ -102,8 +102,9 @@ export function useLiveDocument<Data extends object = AnyData>(
 const noUsers: readonly never[] = []
 
 /**
- * Returns the users who have the document open, and a function that publishes the own presence. Renders the component when
- * any user changes. `Data` is the type of the data that your application publishes; the server does not check it.
+ * Returns the users in the presence list of the document, and a function that publishes the own presence. Renders the
+ * component when the list changes. `Data` is the type of the data that your application publishes; the server does not
+ * check it.
  */
 export function usePresence<Data extends object = AnyData>(
   organizationId: string,
@@ -133,7 +134,7 @@ export function useSelf<Data extends object = AnyData>(
   )[0]
 }
 
-/** Returns the other users in the presence list. Renders the component only when the entry of one of them changes. */
+/** Returns the other users in the presence list. Renders the component only when one of them changes, joins or leaves. */
 export function useOthers<Data extends object = AnyData>(
   organizationId: string,
   documentId: string,

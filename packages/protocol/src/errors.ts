@@ -10,7 +10,7 @@ export interface ErrorBody {
 export class ApiError extends Error {
   readonly status: ErrorStatus
   readonly details: unknown
-  /** The HTTP code of the status, except where HTTP has a more precise one: 405, 408 and 413. */
+  /** The HTTP code of the status, except where HTTP has a more precise one, such as 405, 408, 413 and 431. */
   readonly httpStatus: number
   readonly retryAfterSeconds: number | undefined
 

@@ -6,11 +6,11 @@ import { maxIdLength, maxPageTokenLength, maxShortNameLength } from './base/limi
  */
 
 /**
- * Why the server closes a connection. After 44xx, connecting again gives the same result. After all other codes, the client
- * connects again and continues.
+ * Why the server closes a connection, a document or an editor. After 44xx, opening it again gives the same result. After
+ * all other codes, the client opens it again and continues.
  */
 export const closeCodes = {
-  /** The server restarts or moves its clients. Connect again after a short delay. */
+  /** The server shuts down, or it must load the content again. Connect again after a short delay. */
   restarting: 1012,
   /** The client read too slowly and too many bytes were queued. It receives what it missed when it connects again. */
   slow: 4008,
@@ -28,7 +28,7 @@ export const closeCodes = {
   invalidUpdate: 4422,
   /** Too many documents or editors: on one connection, in one document, or created in one day. */
   tooMany: 4429,
-  /** The server could not store an update, and acknowledged none of it. */
+  /** The server could not read or store something. An update that it could not store is not acknowledged. */
   unavailable: 4503,
 } as const
 
@@ -97,7 +97,10 @@ export interface Position {
 }
 
 export type ClientMessage =
-  /** The first message, unless the token is in the URL. A later `auth` replaces the token by a new one of the same user. */
+  /**
+   * The first message, unless the token is in the URL or the headers have the credentials of a backend. A later `auth`
+   * replaces the token by a new one of the same user.
+   */
   | { type: 'auth'; token: string }
   /** Opens a document. A connection can open each document once. */
   | {
@@ -127,7 +130,7 @@ export type ClientMessage =
       ref: number
       channel: number
       editorId: string
-      /** Type of the content, for reads over REST. Used only when the editor is created. */
+      /** Declares the type of the content, for REST. Ignored for a viewer. Refused if another declared root has content. */
       contentType?: 'text' | 'map' | 'array' | 'xml'
       contentKey?: string
     }
@@ -195,8 +198,8 @@ export type ServerMessage =
  * | awareness | awareness update of y-protocols (length-prefixed) |
  *
  * From the server: syncStep1, syncStep2, update and awareness without a number. `saved` has a number: the update with this
- * number and all earlier updates of the client are durable. `refused` has a number, the reason as a string, and the status
- * of the error as a string. The client chooses increasing numbers.
+ * number and all earlier updates of the client are durable, except refused ones. `refused` has a number, the reason as a
+ * string, and the status of the error as a string. The client chooses increasing numbers.
  */
 export const editorFrames = {
   syncStep1: 0,

@@ -7,7 +7,7 @@ import { closeCodes } from '@plenum/protocol/realtime'
  * - `connected`: It is connected. For an editor, its content has loaded too.
  * - `reconnecting`: The connection was lost. The client reconnects automatically.
  * - `denied`: The token is not valid, or the user lacks the permission.
- * - `failed`: The server ended it, and a retry would not help.
+ * - `failed`: It ended for another reason, and a retry would not help.
  * - `closed`: Your application closed it.
  */
 export type Status = 'connecting' | 'connected' | 'reconnecting' | 'denied' | 'failed' | 'closed'

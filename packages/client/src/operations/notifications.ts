@@ -306,7 +306,10 @@ export interface NotificationsSetConfigInput {
   organizationId: string
   /** Ids of the users. From 1 to 500 items. */
   userIds: string[]
-  /** Ids of the documents. Default under v2: all documents of the organization. From 1 to 30 items. */
+  /**
+   * Ids of the documents. Without them, v2 sets the default of the organization, for documents without their
+   * own preferences. From 1 to 30 items.
+   */
   documentIds?: string[]
   /** The preferences to set, by channel. */
   config: NotificationPreferences

@@ -18,6 +18,6 @@ export interface Result<T> {
   data: T
   /** The `pageToken` of the next page. Absent on the last page. */
   nextPageToken?: string
-  /** The token of this page. Only some operations return it. */
+  /** The same token as `nextPageToken`. Only some operations return it. */
   pageToken?: string
 }

@@ -2,8 +2,11 @@ import Type from 'typebox'
 import { maxPageTokenLength, maxShortNameLength } from './limits.ts'
 import { choice, described, flag } from './schemas.ts'
 
+/** A text of at most 1,000 characters. */
+export const shortText = (description: string) => Type.String({ maxLength: 1000, description })
+
 /** A name that users see. */
-export const displayName = (description: string) => Type.String({ maxLength: 1000, description })
+export const displayName = shortText
 
 /** A name that must not be blank. */
 export const nonBlankName = (description: string) =>

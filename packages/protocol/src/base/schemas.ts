@@ -2,7 +2,7 @@ import Type, { type Static, type TSchema } from 'typebox'
 
 /**
  * Returns a copy of the schema with this description. The copy shares the objects `properties` and `enum` with the schema,
- * because scripts/derive recognizes a named shape by them. The copy of an optional schema is optional.
+ * because scripts/derive recognizes an exported schema by them. The copy of an optional schema is optional.
  */
 export function described<T extends TSchema>(schema: T, description: string): T {
   const copy = Object.defineProperties({} as T, Object.getOwnPropertyDescriptors(schema))

@@ -59,7 +59,9 @@ export const notificationConfigs = {
       organizationId: OrganizationId,
       userIds: idBatch('Ids of the users.'),
       documentIds: Type.Optional(
-        requiredIdFilter('Ids of the documents. Default under v2: all documents of the organization.'),
+        requiredIdFilter(
+          'Ids of the documents. Without them, v2 sets the default of the organization, for documents without their own preferences.',
+        ),
       ),
       config: described(NotificationPreferences, 'The preferences to set, by channel.'),
     }),

@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox'
-import { AccessRole, displayName, emailAddress } from '../base/fields.ts'
+import { AccessRole, displayName, emailAddress, shortText } from '../base/fields.ts'
 import { UserId } from '../base/ids.ts'
 import { described, flag, openObject, text, v2Only } from '../base/schemas.ts'
 
@@ -28,10 +28,10 @@ const profile = {
   ),
   isAnonymous: profileField(flag('Whether the user is anonymous. Stored with the profile.')),
   isGuest: profileField(flag('Whether the user is a guest. Stored with the profile.')),
-  plan: profileField(displayName('Plan of the user in your application. Stored with the profile.')),
-  groupId: profileField(displayName('Group id in your application. Stored with the profile. Deprecated.')),
+  plan: profileField(shortText('Plan of the user in your application. Stored with the profile.')),
+  groupId: profileField(shortText('Group id in your application. Stored with the profile. Deprecated.')),
   clientGroupId: profileField(
-    displayName('Group id in your application. Stored with the profile. Deprecated.'),
+    shortText('Group id in your application. Stored with the profile. Deprecated.'),
   ),
 }
 export const UserInput = openObject(Type.Object({ ...profile, accessRole: Type.Optional(AccessRole) }))

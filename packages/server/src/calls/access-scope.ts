@@ -13,7 +13,7 @@ interface NamingFields {
   organizationIds?: readonly string[]
 }
 
-/** Whose access an operation may have changed: the users, documents or organizations that its input names. */
+/** Returns whose access an operation may have changed, by its declaration and the ids in its input. */
 export function accessScope(changed: NonNullable<Operation['changesAccess']>, input: unknown): AccessScope {
   const { userId, user, userIds, users, documentIds, documents, organizationId, organizationIds } =
     input as NamingFields

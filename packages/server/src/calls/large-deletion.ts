@@ -4,7 +4,7 @@ import type { Answer } from './answers/answer.ts'
 import type { LargeDeletion } from './call.ts'
 import type { Write } from './write.ts'
 
-/** Runs an operation that deletes. If the deletion is too large for one transaction, steps before it remove most of it. */
+/** Runs an operation that deletes. If one transaction cannot delete everything, steps before it delete most of the rows. */
 export async function runDeletion(
   write: Write,
   { scope: scopeOf, remove }: LargeDeletion<Operation>,
@@ -28,7 +28,7 @@ export async function runDeletion(
       await deletions.removeRecord(call.db, deletion)
       return result
     }, removedIds)
-    // A replayed answer is that of an earlier request: the transaction above did not run.
+    // A replayed answer is that of an earlier request: the function above did not run.
     isFinished = answer.isReplayed !== true
     return answer
   } finally {

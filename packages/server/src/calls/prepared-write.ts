@@ -3,7 +3,7 @@ import type { Answer } from './answers/answer.ts'
 import { type PreparedWrite, Stale } from './call.ts'
 import type { Write } from './write.ts'
 
-/** How often a write is prepared before it fails, if other servers keep changing the same data. */
+/** How often a write is prepared before it fails, if other calls keep changing the same data. */
 const maxPreparations = 5
 
 /** Prepares the write outside the transaction and commits it. Calls with the same subject run one after the other. */

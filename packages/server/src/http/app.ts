@@ -71,7 +71,8 @@ function checkEveryRequest(app: FastifyInstance, { isDraining }: AppDeps): void 
 function observeEveryResponse(app: FastifyInstance, { config, log, metrics }: AppDeps): void {
   const logsRequests = config.logLevel === 'debug' || config.logLevel === 'trace'
   app.addHook('onResponse', (request, reply, done) => {
-    // Fastify builds `routeOptions` on each access, so it is read only for requests that were refused early.
+    // Fastify builds `routeOptions` on each access, so it is read only if the route has not set the name: for requests that
+    // were refused early, and for pages.
     const operation = request.operationName ?? request.routeOptions.config.operationName
     if (operation !== undefined) {
       const { statusCode: status, elapsedTime } = reply

@@ -17,7 +17,7 @@ export function createAuthenticator(credentials: Credentials) {
     return known.caller
   }
 
-  /** Returns the caller without a promise if the API key is cached. On SQLite that is every request but the first one. */
+  /** Returns the caller without a promise if the API key is cached. On SQLite, the first request of a key caches it. */
   function apiKey(headers: IncomingHttpHeaders): ApiKey | Promise<ApiKey> {
     const { id, token } = presentedCredentials(headers)
     if (!token) throw invalid('Auth Token not found in headers.')

@@ -2,7 +2,7 @@
 export type StopTimer = () => void
 
 /**
- * The time and timers. Everything that waits gets a clock as an argument, so that a test steps the clock instead of waiting.
+ * The time and timers. Code that waits gets a clock as an argument, so that a test can step the clock instead of waiting.
  * Timers of the system clock do not keep the process alive.
  */
 export interface Clock {

@@ -26,8 +26,9 @@ const binaryAsHex = (_: string, value: unknown) =>
 const never = Number.MAX_SAFE_INTEGER
 
 /**
- * Runs the examples of all operations that add something, so that the tenant has the objects that all examples name. Then adds
- * rows to the tables that no example fills. Returns a document that has rows in every table with a `document_id`.
+ * Runs the examples of all writes with an API key that delete or migrate nothing, so that the tenant has the objects that
+ * all examples name. Then adds rows to the tables that no example fills. Returns a document that has rows in every table
+ * with a `document_id`.
  */
 export async function fill(
   server: TestServer,

@@ -68,7 +68,7 @@ export async function restrictedDocument(tenant: Tenant, documentId: string): Pr
   })
 }
 
-/** Adds users with these ids to the organization, or in a document or folder of it. */
+/** Adds users with these ids to the organization, or to a document or folder of it. */
 export async function users(
   { client }: Tenant,
   userIds: readonly string[],

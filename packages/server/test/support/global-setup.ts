@@ -13,12 +13,12 @@ declare module 'vitest' {
     postgresUrl: string
     /** The name of a database with the newest schema. Copying it is faster than running all migrations again. */
     migratedDatabase: string
-    /** A module beside the bundled program of worker threads. */
+    /** The URL of a file beside the bundled program of worker threads. The file itself does not exist. */
     workerProgram: string
   }
 }
 
-/** One PostgreSQL and one bundle of the worker's program for the whole run. */
+/** Starts one PostgreSQL, and bundles the program of worker threads once, for the whole run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const postgres = await postgresForTests()
   const url = await createDatabase(postgres.url)

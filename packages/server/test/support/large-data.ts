@@ -5,7 +5,7 @@ const rowsTogether = 5000
 
 /** Writes the rows of a large tenant in few statements; through the API it would take minutes. */
 export function seed({ write, dialect }: Database, apiKey: string, organizationId: string) {
-  /** Inserts a row for every number from 1; `i` is the number. */
+  /** Inserts a row for every number from 1 to `count`. In `select`, `i` is the number. */
   const insert = async (count: number, into: string, columns: string, select: string) => {
     for (let from = 1; from <= count; from += rowsTogether) {
       const to = Math.min(count, from + rowsTogether - 1)

@@ -1,4 +1,4 @@
-// A thread that sleeps and then works for the number of milliseconds in the message.
+// A thread that sleeps for `restMs` and then works for `workMs`. A message has both numbers.
 import { answerTasks } from '../../src/platform/threads/worker.ts'
 
 answerTasks(({ restMs = 0, workMs = 0 }: { restMs?: number; workMs?: number }) => {

@@ -279,7 +279,7 @@ export async function stageFor(
     userProperties: { name: 'Ada', email: 'ada@example.com' },
     permissions: { resources: token },
   })
-  // Later changes must be newer also in milliseconds.
+  // Later changes must be at least a millisecond newer.
   server.clock.offsetMs += 10
   return { server, tenant, client, token: data.token }
 }

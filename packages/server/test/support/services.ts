@@ -15,7 +15,7 @@ import { Client, escapeIdentifier } from 'pg'
 export interface PostgresOptions {
   /** Syncs as in production. Otherwise a commit may be lost when the server is killed, and tests are faster. */
   durable?: boolean
-  /** Kept by `stop`; an existing cluster in it is used. Default: a temporary folder, which `stop` removes. */
+  /** `stop` keeps this folder, and an existing cluster in it is used. Default: a temporary folder, which `stop` removes. */
   dataDir?: string
   port?: number
 }
@@ -201,7 +201,7 @@ function serverArguments(dataDir: string, port: number, durable: boolean): strin
   return ['-D', dataDir, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
 }
 
-/** The log is the server's, or recovery would complain about a file in its folder that it cannot open. */
+/** The log file belongs to the server's user. Otherwise recovery would complain about a file that it cannot open. */
 function openLog(path: string, user: ServerUser | undefined): number {
   const log = fs.openSync(path, 'a', 0o600)
   if (user) fs.fchownSync(log, user.uid, user.gid)
@@ -239,7 +239,7 @@ async function untilReady(
  * SIGTERM with which vitest ends its workers, for which Node emits no `exit`.
  */
 function startGuard(dataDir: string, temporary: boolean) {
-  // Each line is the process to end; standard input closes when this process ends. SIGQUIT is PostgreSQL's
+  // The last line is the process to end, if any; standard input closes when this process ends. SIGQUIT is PostgreSQL's
   // immediate shutdown, which takes its children along and removes postmaster.pid last.
   const script = `
     pid=
@@ -334,8 +334,8 @@ function serverUser(): ServerUser | undefined {
 }
 
 /**
- * Below the range of ports for outgoing connections: such a connection could take the port while the server is down,
- * and a client that retries to connect could even reach itself.
+ * Returns a free port below the range of ports for outgoing connections: such a connection could take the port while the
+ * server is down, and a client that retries to connect could even reach itself.
  */
 async function freePort(): Promise<number> {
   for (let tries = 0; tries < 100; tries++) {
@@ -352,7 +352,7 @@ async function freePort(): Promise<number> {
 
 async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 5000 })
-  // Emitted in addition to the rejection when the server ends; without a listener it would end this process.
+  // When the server ends, this event is emitted besides the rejection. Without a listener it would end this process.
   client.on('error', () => {})
   try {
     await client.connect()

@@ -25,7 +25,7 @@ export const textIn = ({ data }: { data?: unknown }): string => (typeof data ===
 export const emptyUpdate = Uint8Array.of(0, 0)
 export const isEmptyUpdate = (update: Uint8Array) => update.length === 2 && update[0] === 0 && update[1] === 0
 
-/** Returns whether the first update contains all changes of the second one. */
+/** Returns whether the first update contains all insertions of the second one, by their clocks. */
 export function covers(update: Uint8Array, part: Uint8Array): boolean {
   const clocks = Y.parseUpdateMeta(update).to
   return [...Y.parseUpdateMeta(part).to].every(([client, clock]) => (clocks.get(client) ?? 0) >= clock)

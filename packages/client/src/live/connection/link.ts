@@ -49,7 +49,7 @@ type LinkPhase =
   /** The socket is opening, or the server has not accepted the token yet. */
   | { name: 'authenticating'; socket: Socket; token: string; timeout: ReturnType<typeof setTimeout> }
   | { name: 'ready'; socket: Socket; token: string; heartbeat: Heartbeat }
-  /** The server ended the connection, and a retry is useless. */
+  /** The connection ended for good: the server ended it, the token cannot be used, or the page may not connect. */
   | { name: 'ended'; ending: Ending; error: ApiError }
   | { name: 'closed' }
 
@@ -100,7 +100,7 @@ export class Link {
     this.wake()
   }
 
-  /** Probes the connection if there is one. Otherwise connects without delay, unless the link has ended. */
+  /** Probes the connection if it is ready. Otherwise connects without delay, unless it is connecting or has ended. */
   wake(): void {
     const phase = this.#phase
     if (phase.name === 'ready') phase.heartbeat.probe()
@@ -115,7 +115,7 @@ export class Link {
     if (this.isReady) this.#socket?.send(bytes)
   }
 
-  /** Ends the connection after a message of the server, which leaves the socket open. */
+  /** Ends the connection because of a message of the server. The server itself leaves the socket open. */
   end(ending: Ending): void {
     this.#onSocketClosed(ending)
   }

@@ -1,8 +1,9 @@
 import { ApiError } from '@plenum/protocol/errors'
 
 /**
- * A user token from `auth.generateToken`, or a callback that returns one. The client calls the callback when it connects
- * first, and again when the token has expired or the server refuses it. Prefer a callback: a string cannot be renewed.
+ * A user token from `auth.generateToken`, or a callback that returns one. The client calls the callback when it first
+ * connects, and again when the token expires soon, has expired or is refused by the server. Prefer a callback: a string
+ * cannot be renewed.
  */
 export type TokenSource = string | (() => string | Promise<string>)
 

@@ -15,7 +15,7 @@ export interface LiveDocument<Data extends object = Record<string, unknown>> {
   readonly ended: Ending | undefined
   /** The role of the user. It can change while the document is open. Undefined until the document has been opened. */
   readonly accessRole: AccessRole | undefined
-  /** The users who have the document open. */
+  /** The users who have the document open, and those that a backend added. */
   readonly presence: Presence<Data>
   /** A value that all users of the document share. Returns the same object for the same id. */
   liveState<T extends object = Record<string, unknown>>(liveStateDataId: string): LiveState<T>

@@ -36,7 +36,7 @@ export class EditorSession implements LiveEditor, ChannelReceiver {
   #role: AccessRole | undefined
   #hasAwarenessChange = false
   #isFlushScheduled = false
-  /** Why the changes of a viewer are not sent. Set while there are such changes, so that the error is reported once. */
+  /** Why the changes of a viewer are not saved. Set while there are such changes, so that the error is reported once. */
   #viewerError: ApiError | undefined
 
   constructor(editorId: string, options: LiveEditorOptions, document: EditorDocument) {
@@ -334,7 +334,7 @@ export class EditorSession implements LiveEditor, ChannelReceiver {
     this.#reportViewerChanges()
   }
 
-  /** Reports once that the changes of a viewer are not sent, until the user becomes an editor. */
+  /** Reports that the changes of a viewer are not saved: once, until the user becomes an editor or nothing is unsaved. */
   #reportViewerChanges(): void {
     if (this.#role === 'editor' || this.#sync.isSaved) this.#viewerError = undefined
     if (!this.#sync.hasViewerChanges || this.#viewerError) return

@@ -28,8 +28,8 @@ type Upload =
   /** Local changes stay in the document, because the user is a viewer or a new channel is about to open. */
   | 'paused'
   /**
-   * Local changes stay in the document, because one was too large, or because the server refused the update with everything
-   * that it lacked.
+   * Local changes stay in the document, because one was too large, or because the server refused an update of a viewer, or
+   * the update with everything that the server lacked.
    */
   | 'refused'
 
@@ -89,7 +89,7 @@ export class EditorSync {
     return !this.#outgoing.isEmpty
   }
 
-  /** Whether the server has refused local changes. */
+  /** Whether the server has refused local changes, or one was too large to be sent. */
   get hasRefused(): boolean {
     return this.#channel?.upload === 'refused' && this.#hasUnsent
   }

@@ -51,7 +51,7 @@ export interface LiveEditor extends LiveEditorState {
   subscribe(listener: (state: LiveEditorState) => void): Unsubscribe
   /**
    * Calls the listener when the editor becomes `denied` or `failed`, when the server refuses a change or a request, and
-   * when a viewer makes changes, which are not sent.
+   * when a viewer makes changes, which are not saved.
    */
   on(event: 'error', listener: (error: ApiError) => void): Unsubscribe
   /** Sends outstanding changes and leaves the editor. The `Y.Doc` keeps its content. */

@@ -29,7 +29,10 @@ export class OutgoingUpdates {
     else this.#updates = []
   }
 
-  /** Removes and returns all changes as one update, or as several if one would be larger than `maxBytes`. */
+  /**
+   * Removes and returns all changes as one update. Returns several if one would be larger than `maxBytes` and there are at
+   * most `maxMergedUpdates` changes.
+   */
   take(maxBytes: number): Uint8Array[] {
     const updates = this.#updates
     const stateBefore = this.#stateBefore

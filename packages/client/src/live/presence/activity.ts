@@ -1,7 +1,10 @@
 import type { OnlineStatus } from '@plenum/protocol/realtime'
 
 export interface IdleTimes {
-  /** Milliseconds without activity until the user is shown as `away`. Default: 300,000 (5 minutes). */
+  /**
+   * Milliseconds without activity until the user is shown as `away`. Default: 300,000 (5 minutes). The user of a hidden
+   * page is `away` at once.
+   */
   awayAfterMs?: number
   /** Milliseconds without activity until the user is shown as `offline`. Default: 600,000 (10 minutes). */
   offlineAfterMs?: number

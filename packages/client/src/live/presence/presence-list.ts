@@ -125,7 +125,7 @@ export class PresenceList implements Presence {
   }
 }
 
-/** Comparing JSON is enough: one server wrote both entries, so equal entries have their keys in the same order. */
+/** Comparing JSON is enough: servers write all entries alike, so equal entries have their keys in the same order. */
 const isEqual = (one: PresentUser, other: PresentUser) =>
   one.timestamp === other.timestamp && JSON.stringify(one) === JSON.stringify(other)
 

@@ -12,8 +12,8 @@ export interface OwnPresence<Data extends object = AnyData> {
 }
 
 /**
- * The users who have a document open. `Data` is the type of the data that your application publishes. The server does not
- * check it: `data` of another user is what that user's client sent.
+ * The users who have a document open, and those that a backend added. `Data` is the type of the data that your application
+ * publishes. The server does not check it: `data` of another user is what that user's client sent.
  */
 export interface Presence<Data extends object = AnyData> {
   /** All users, including the own one. Every change gives a new array. */
@@ -22,7 +22,7 @@ export interface Presence<Data extends object = AnyData> {
    * The own user: one entry, however many tabs and devices have the document open. Undefined until the server has sent it.
    */
   readonly self: PresentUser<Data> | undefined
-  /** All users except the own one. The array stays the same object until one of its entries changes. */
+  /** All users except the own one. The array stays the same object until one of them changes, joins or leaves. */
   readonly others: readonly PresentUser<Data>[]
   /** Calls the listener on every later change of `users`. */
   subscribe(listener: (users: readonly PresentUser<Data>[]) => void): Unsubscribe

@@ -28,7 +28,7 @@ const isCovered = (position: Position, by: Position | undefined) =>
 
 interface SentWrite {
   write: Write
-  /** False after the connection was lost: then the write is sent again. */
+  /** False after the connection was lost or the server could not store the write: then it is sent again. */
   isInFlight: boolean
 }
 

@@ -35,6 +35,6 @@ export interface Versions {
    * normal change, shortly before or after.
    */
   restore(versionId: string): Promise<void>
-  /** Calls the listener when a client or a backend has added or restored a version. */
+  /** Calls the listener when a client or a backend has added or restored a version, or when such events may be missing. */
   subscribe(listener: (event: VersionEvent) => void): Unsubscribe
 }

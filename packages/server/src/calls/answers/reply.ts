@@ -12,7 +12,7 @@ export class Reply<T> {
   readonly message: string | undefined
   /** Keys next to `data`. */
   readonly extra: Readonly<Record<string, unknown>> | undefined
-  /** If set, the transaction commits but the caller gets this error (spec 0.4 patterns B to D). */
+  /** If set, the transaction commits but the caller gets this error (spec 0.4.1). */
   readonly error: ApiError | undefined
   /** Called once, when the answer has been sent or cannot be sent. */
   readonly onSent: (() => void) | undefined

@@ -15,7 +15,7 @@ export interface Reader {
 
 /** Limits the memory of answers that contain a whole document, because clients may read them slowly. */
 export class WholeDocuments {
-  /** The same limits apply to large answers on sockets. */
+  /** Shared with the large answers on sockets: the limits apply to both together. */
   readonly #unsent: UnsentAnswers
   readonly #answersByUser = new Map<string, number>()
 
@@ -49,7 +49,7 @@ export class WholeDocuments {
     return !this.#unsent.hasSpaceFor(apiKey, 1)
   }
 
-  /** LIMIT_EDITOR_BYTES may exceed the limit of an API key. A document of that size is read when nothing else is. */
+  /** LIMIT_EDITOR_BYTES may exceed the limit of an API key. Such a document is sent only if the key has no unsent bytes. */
   #fits(apiKey: string, { length }: Uint8Array): boolean {
     if (this.#unsent.hasSpaceFor(apiKey, length)) return true
     return !this.#isFull(apiKey) && this.#unsent.isEmpty(apiKey)

@@ -2,7 +2,7 @@ export interface JsonLimits {
   /** How many arrays and objects may be inside each other. */
   depth: number
   keys?: number
-  /** Strings that are not keys, arrays and objects. Numbers, booleans and null are not counted. */
+  /** Arrays, objects, and strings that are not keys. Numbers, booleans and null are not counted. */
   values?: number
 }
 

@@ -20,7 +20,7 @@ export interface JsonOptions {
    * bad characters and removes `__proto__` keys, which the scanner accepts in this case.
    */
   skipsStrings?: boolean
-  /** The scanner finds the values at `field.field`: inside the object `field` at the top, those of the same field. */
+  /** With `data`, the scanner finds the values at `data.data`: those of the field `data` in the top-level object `data`. */
   field?: string
 }
 
@@ -30,7 +30,10 @@ export interface Span {
   to: number
 }
 
-/** Throws `InvalidJson` unless the bytes are what `JSON.parse` accepts. The bytes must be UTF-8. Does not build the value. */
+/**
+ * Throws `InvalidJson` unless the bytes are JSON, within the limits and without `__proto__` keys. The bytes must be UTF-8.
+ * Does not build the value.
+ */
 export function checkJson(bytes: Uint8Array, from: number, to: number, limits: JsonLimits): void {
   new JsonScanner(bytes, limits, undefined, from, to).scan()
 }
@@ -45,7 +48,7 @@ export const openBracket = 0x5b
 const closeBrace = 0x7d
 const closeBracket = 0x5d
 
-/** The length of an escape such as `\\udc00`. */
+/** The length of an escape such as `\udc00`. */
 const escapeLength = 6
 const simpleEscapes = '"\\/bfnrt'
 const words = ['true', 'false', 'null']
@@ -63,12 +66,12 @@ const expectsCommaOrClose = 5
 
 /**
  * Reads JSON in UTF-8 before a parser spends memory, stack and time on it: checks its grammar and its limits, and finds
- * the value of one field. A loop, not a recursion, that can pause: 10 MiB of objects take 60 ms. Throws `InvalidJson`.
+ * the value of one field. It is a loop that can pause, because 10 MiB of objects take 60 ms. Throws `InvalidJson`.
  */
 export class JsonScanner {
   /** How many keys were read, without those inside the searched field. */
   keys = 0
-  /** How many strings that are not keys, arrays and objects were read, without those inside the searched field. */
+  /** How many arrays, objects, and strings that are not keys were read, without those inside the searched field. */
   values = 0
   /** How deep arrays and objects are nested. */
   depth = 0
@@ -145,7 +148,10 @@ export class JsonScanner {
     return this.spans ?? []
   }
 
-  /** Whether a string or a key has a NUL character or an unpaired surrogate. JSON in UTF-8 has these as escapes only. */
+  /**
+   * Whether a string or a key has a NUL character or an unpaired surrogate. JSON in UTF-8 has these as escapes only. False
+   * with `skipsStrings`.
+   */
   get hasUnstorableText(): boolean {
     return this.hasNul || this.unpairedSurrogates > 0
   }
@@ -155,7 +161,10 @@ export class JsonScanner {
     return Buffer.from(this.bytes.subarray(this.topKeyFrom, this.topKeyTo)).toString()
   }
 
-  /** Reads all but the inside of strings. Its state is in local variables: with fields, brackets take three times as long. */
+  /**
+   * Reads up to the next string that is long or has escapes. Its state is in local variables: with fields, brackets take
+   * three times as long.
+   */
   private scanStructure(until: number): void {
     const { bytes } = this
     let { at, expected, open, kinds } = this

@@ -29,8 +29,8 @@ export function behindNumber(bytes: Uint8Array, start: number, end: number): num
 }
 
 /**
- * Returns where the numbers end that begin at `start`, each with the comma behind it. A message can contain half a million
- * numbers. A thread that has just started would need 100 ms to read each of them as a value.
+ * Skips the numbers from `start` on that have a comma behind them. Returns the index behind the last of these commas. A
+ * message can contain half a million numbers. A thread that has just started would need 100 ms to read them all as values.
  */
 export function behindNumbers(bytes: Uint8Array, start: number, end: number): number {
   let behind = start

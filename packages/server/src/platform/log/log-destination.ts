@@ -33,9 +33,9 @@ interface Chunk {
 }
 
 /**
- * Writes log lines to a file descriptor without ever blocking the event loop. Lines that do not fit into the buffer, and lines
- * that cannot be written, are lost and counted. Pino's own destination is not used, because it loops forever at exit when a
- * write fails.
+ * Writes log lines to a file descriptor. Only `flushSync` blocks the event loop. Lines that do not fit into the buffer, and
+ * lines that cannot be written, are lost and counted. Pino's own destination is not used, because it loops forever at exit
+ * when a write fails.
  */
 export class LogDestination {
   readonly #output: Output

@@ -25,7 +25,7 @@ export interface Work {
   content: string
   /** Memory that the work holds until it ends. */
   bytes: number
-  /** Whether no request waits for the work. Then it starts only when no other work waits. */
+  /** Whether no request waits for the work. Then it runs only if another quick thread stays free, and one job at a time. */
   isBackground?: boolean
   /** How long the work may wait for a thread. Default: no limit. */
   waitMs?: number
@@ -49,8 +49,8 @@ export interface PoolOptions {
 }
 
 /**
- * Not more than processors, because further threads would only take time from the event loop. At least two, so that one
- * lane cannot have all.
+ * One thread for each processor, but at most three, because further threads would only take time from the event loop. At
+ * least two, so that one lane cannot have all.
  */
 const quickThreads = Math.max(2, Math.min(3, availableParallelism()))
 
@@ -101,7 +101,10 @@ interface Running {
 /** How many threads are started before they are needed. Two lanes may start work at the same moment. */
 const spareThreads = 2
 
-/** The least time between two checks whether work is slow: a thread that waits for a processor uses no time of it. */
+/**
+ * The shortest time between two checks whether work is slow. The processor time of a thread that waits for a processor does
+ * not grow, so without this limit it could be checked every millisecond.
+ */
 const minCheckMs = 20
 
 /** For how many idle lanes the last turn is remembered. */

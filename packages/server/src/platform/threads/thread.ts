@@ -10,7 +10,7 @@ export interface Message {
   limitMs: number
 }
 
-/** Thrown if the thread was terminated because a message took longer than its limit. */
+/** Thrown if a message took longer than its limit and its thread was terminated, or if the same work recently did so. */
 export class ThreadTimeout extends Error {
   override name = 'TookTooLong'
 }
@@ -21,8 +21,8 @@ export class Stopped extends Error {
 }
 
 /**
- * Answers one message after the other in a worker thread. The worker starts with the first message. If the worker dies, the
- * message in progress fails, and the waiting messages go to a new worker.
+ * Answers one message after the other in a worker thread. The worker starts with the first message, or when `start` is
+ * called. If the worker dies, the message in progress fails, and the waiting messages go to a new worker.
  */
 export class Thread {
   readonly #start: () => Worker | Promise<Worker>

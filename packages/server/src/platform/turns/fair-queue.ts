@@ -4,7 +4,7 @@ export interface WorkOwner {
   readonly userId: string
 }
 
-/** The time that a tenant or a user has used since it began to wait. */
+/** The time that a tenant or a user has used since it began to wait, plus the value that it started with. */
 interface Share {
   spentMs: number
 }

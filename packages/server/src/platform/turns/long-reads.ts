@@ -32,15 +32,15 @@ export interface LongRead {
    * open. Calling it again has no effect.
    */
   becomeLarge(): Promise<void>
-  /** Whether this is one of the large answers of its API key, so that others may wait for its `close`. */
+  /** Whether the answer counts as large and is still open. Other large answers of the API key may then wait for `close`. */
   readonly isLarge: boolean
   /** Call it when the answer has been sent, or when there will be none. */
   close(): void
 }
 
 /**
- * Lets long reads share the event loop with other work: one slice runs in each iteration, whatever the number of reads. API
- * keys take turns. A read that fits into its first slice does not wait.
+ * Lets long reads share the event loop with other work. The first slice of a read does not wait. Of the further slices of
+ * all reads, one runs in each iteration. API keys take turns.
  */
 export class LongReads {
   readonly #sliceMs: number

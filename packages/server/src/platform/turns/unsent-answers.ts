@@ -49,7 +49,7 @@ export class UnsentAnswers {
     return !this.#countBytes().byKey.has(apiKey)
   }
 
-  /** Cuts answers until no limit is exceeded. The gateway calls it at a regular interval. */
+  /** Cuts answers until no limit is exceeded or none can be cut. The gateway calls it at a regular interval. */
   cutExcess(): void {
     for (let next = this.#nextToCut(); next; next = this.#nextToCut()) {
       this.#answers.delete(next)

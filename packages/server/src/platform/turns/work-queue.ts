@@ -15,7 +15,7 @@ export interface WorkQueueOptions {
   mayRun?: () => boolean
   /** Called when the queue stops because `mayRun` returned false. */
   onBlocked?: () => void
-  /** Called when work threw an error. The queue continues with the next work. */
+  /** Called when queued work threw an error. The queue continues with the next work. */
   onError?: (error: unknown) => void
 }
 

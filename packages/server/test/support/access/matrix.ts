@@ -11,24 +11,25 @@ import { textIn, wordsIn } from '../words.ts'
 
 const hour = 3_600
 
-/** The state before the first client connects. */
+/** The state before the first user connects. Observers are connected already. */
 interface Prepared {
   server: TestServer
   rows: readonly Row[]
   tenants: Record<Location['key'], given.Tenant>
   tokenOf: (row: Row) => string | Promise<string>
-  /** The access that the oracle expects at that second. */
+  /** The access that the oracle expects at the time `at`, in Unix seconds. */
   accessOf: (row: Row, at: number) => Access
   begunAt: number
   observers: ReadonlyMap<Location, Observer>
 }
 
-/** The clients whose grant expires during the test, with their access before. */
+/** The clients whose grant expires during the test, with their access before it expires. */
 type OpenClients = Map<Row, { client: RawClient; access: Role }>
 
 /**
- * Opens every document as every user, and sends all messages before the first answer of the server. Then lets the
- * `passing` grants expire, and tries again with the clients that had access. Advances the server's clock by an hour.
+ * Opens the document of each row as its user, and sends all messages before the first answer of the server. Then lets the
+ * `passing` grants expire, and tries again with those of their clients that had access. Advances the server's clock by an
+ * hour.
  */
 export async function runMatrix(server: TestServer, options: MatrixOptions): Promise<Tally> {
   const { type, definedBy } = options.scene
@@ -103,7 +104,7 @@ async function issue(
       const by = source === 'users' && expiry !== 'past' ? 'users' : 'permissions'
       await store(tenant, userId, resource, stored, by)
     })
-  // Later grants must be newer also in milliseconds.
+  // Later grants must be at least a millisecond newer.
   await storeGrants(false)
   server.clock.offsetMs += 10
   await inParallel(users, 16, async (user) => {

@@ -40,7 +40,7 @@ function applicable({ stored, token, newer }: UserGrants, at: number): Grant[] {
   return live.includes(token) ? [token] : live
 }
 
-/** The role of the user in the document at that second. */
+/** The role of the user in the document at the time `at`, in Unix seconds. */
 export function expectedRole(
   { levels, types, defaultType }: DocumentLevels,
   grants: UserGrants,

@@ -4,7 +4,7 @@ import { type DocumentId, granted, type Scene, type Source, sources } from './sc
 import type { Role } from '../clients/raw-client.ts'
 import { type Dialect, dialects } from '../clients/raw-clients.ts'
 
-/** A document in one of the API keys: that of the grants, another one of its workspace, or one of another workspace. */
+/** A document of the API key with the grants, of another key of the same workspace, or of a key of another workspace. */
 export interface Location {
   key: 'own' | 'sibling' | 'foreign'
   organizationId: string
@@ -49,7 +49,7 @@ export interface MatrixOptions {
   oneOf?: number
 }
 
-/** Pairs every grant with every location. Each turn pairs them with another source and dialect: 15 pairs in total. */
+/** Pairs every grant with every location. Each turn adds another pair of source and dialect, of which there are 20. */
 export function rowsOf({ turn, oneOf = 1 }: MatrixOptions): Row[] {
   const grants = resources.flatMap((resource) =>
     roles.flatMap((role) => expiries.map((expiry) => ({ resource, role, expiry }))),

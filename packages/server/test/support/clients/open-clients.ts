@@ -19,7 +19,7 @@ export function closeClients(): void {
   openClients.clear()
 }
 
-/** Not with `afterEach`: it would apply only to the first of the files that share this module. */
+/** Closes the client after the test. `afterEach` would apply only to the first of the files that share this module. */
 export function closeAfterTest(client: { destroy(): void }): void {
   openClients.add(client)
   onTestFinished(() => {

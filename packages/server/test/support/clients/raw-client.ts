@@ -149,7 +149,7 @@ export abstract class RawClient extends TestSocket {
     return JSON.parse(this.#awareness.get(yjsClientId)?.json ?? 'null') ?? undefined
   }
 
-  /** Sets its awareness state. `broadcast`: the server sent the state to the clients of the editor, this one included. */
+  /** Sets the client's awareness state. `broadcast`: the server sent it to the clients of the editor, this one included. */
   setAwareness(state: object): Promise<AwarenessOutcome> {
     const clock = ++this.#awarenessClock
     this.sendAwareness(this.#yjsClientId, clock, state)

@@ -15,7 +15,7 @@ export interface HttpConnection {
   closed: Promise<void>
 }
 
-/** Opens a TCP connection to the HTTP server that sends any bytes. `noBody`: answers have no body, as to HEAD. */
+/** Opens a TCP connection to the HTTP server, for sending any bytes. `noBody`: answers have no body, as to HEAD. */
 export function openHttp(url: string, { noBody = false } = {}): HttpConnection {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname.replace(/[[\]]/g, ''))

@@ -53,7 +53,7 @@ export class RawRealtime extends RawClient {
     return this.unlessEnded<WriteOutcome>(outcome, 'refused')
   }
 
-  /** Sets its presence data. `broadcast`: the server sent the data to the clients of the document, this one included. */
+  /** Sets the client's presence data. `broadcast`: the server sent it to the clients of the document, this one included. */
   setPresence(word: string): Promise<AwarenessOutcome> {
     const message: ClientMessage = { type: 'setPresence', ref: 1, data: { word } }
     this.send(JSON.stringify(message))

@@ -33,7 +33,7 @@ export abstract class TestSocket {
     // `closed` reports a failed connection, too.
     this.socket.on('error', () => {})
     this.socket.on('message', (data: Buffer, isBinary) => this.receive(data, isBinary))
-    // Not with `afterEach`: it would apply only to the first of the files that share this module.
+    // `afterEach` would apply only to the first of the files that share this module.
     onTestFinished(() => this.socket.terminate())
   }
 

@@ -30,7 +30,7 @@ export class RawYjs extends RawClient {
     return this.#withReceipt(super.syncStep2(update))
   }
 
-  /** A refused update may have no answer. So an empty update follows each update: the server always sends it back. */
+  /** A refused update may have no answer. So an empty update follows each update: the server always echoes an empty one. */
   #withReceipt(outcome: Promise<WriteOutcome>): Promise<WriteOutcome> {
     this.send(this.encode('syncStep2', emptyUpdate))
     this.requestReceipt()
@@ -39,7 +39,7 @@ export class RawYjs extends RawClient {
 
   protected requestReceipt(): void {}
 
-  /** The first update that has no outcome yet is saved if the server has sent its changes to all clients. */
+  /** Settles the first update without an outcome. It is saved if this client has received its changes from the server. */
   protected onReceipt(): void {
     const [first] = this.writes
     if (first)

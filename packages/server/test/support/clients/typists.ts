@@ -11,11 +11,11 @@ import { yjsClient } from './yjs-client.ts'
 export interface Typist {
   name: string
   doc: Y.Doc
-  /** All words, and the words that were confirmed on the first connection. */
+  /** All words, and those of them that the server has confirmed, both in the order of typing. */
   typed: string[]
   confirmed: string[]
   isReady(): boolean
-  /** Types until it is stopped or its connection ends, a few words ahead of the confirmations. */
+  /** Types until it is stopped, a few words ahead of the confirmations. Waits while it is not connected. */
   type(): Promise<void>
   stop(): void
 }

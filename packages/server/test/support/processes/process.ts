@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest'
 
 const root = resolve(import.meta.dirname, '../../../../..')
 const builds = resolve(import.meta.dirname, '../../dist')
-/** Used only by this process, because others may build and run their own at the same time. */
+/** The build of this process only, because other processes may build and run their own server at the same time. */
 const build = join(builds, String(process.pid))
 /** The program that `npm start` runs. `buildServer` writes it. */
 export const serverProgram = join(build, 'main.js')

@@ -34,14 +34,14 @@ function withoutSource<T extends object>(work: T): WithoutSource<T> {
   return Object.fromEntries(entries) as WithoutSource<T>
 }
 
-/** The work of open editors on documents. */
+/** Creates the `Crdt` that open editors use, with its own threads. */
 export function testCrdt({ inlineBytes, ...options }: Options = {}) {
   const threads = createDocumentThreads(options)
   const crdt: WithoutSource<Crdt> = withoutSource(createCrdt(threads, { inlineBytes }))
   return { ...crdt, close: () => threads.close() }
 }
 
-/** The work of REST on documents. */
+/** Creates the `StoredDocuments` that REST uses, with their own threads. */
 export function testStoredDocuments({ inlineBytes = 4 * 1024, ...options }: Options = {}) {
   const threads = createDocumentThreads(options)
   const limits = { inlineBytes, waitMs: 30_000 }

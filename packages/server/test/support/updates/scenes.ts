@@ -102,7 +102,7 @@ export const update = ({ structs = [], deletes = [] }: UpdateScene): Uint8Array 
     }
   })
 
-/** The first structs of client 5. */
+/** An update with the first structs of client 5. */
 export const structs = (list: readonly StructScene[]): Uint8Array =>
   update({ structs: [{ client: 5, clock: 0, structs: list }] })
 export const struct = (...list: StructScene[]): Uint8Array => structs(list)
@@ -176,7 +176,7 @@ export function disagreement(doc: Y.Doc, bytes: Uint8Array, { clocks }: Accepted
 
 /**
  * A small document that is slow in Yjs: two clients inserted all their items at the same position, and the items of the
- * higher client id come later. 10,000 items each have 120 KB and take 18 s.
+ * higher client id come later. With 10,000 items of each client it has 120 KB and takes 18 s.
  */
 export function slowDocument(items = 10_000, client = 5): Uint8Array {
   const rest = Array.from({ length: items - 1 }, () => ({ content: text('x') }))
