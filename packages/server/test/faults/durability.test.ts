@@ -85,7 +85,7 @@ async function killRepeatedly({ program, env, kills }: Trial) {
     acknowledged.push(...round)
   }
 
-  // Writes that survived one kill have also survived the later ones.
+  // Writes that survived one kill must also survive the later ones.
   const client = await clientOf(server)
   const found = new Set<string>()
   for (let pageToken: string | undefined, more = true; more; more = pageToken !== undefined) {

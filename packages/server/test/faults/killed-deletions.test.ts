@@ -34,7 +34,7 @@ async function newTenant(env: Record<string, string>) {
   return { apiKey, authToken: tokens.data.authTokens[0]?.token ?? '', retries: 0 }
 }
 
-test('[8.4.6] [8.4.3] [P1] a deletion of an organization whose server is killed in the middle hides the remaining documents, and the next start finishes it', async () => {
+test('[8.4.6] [8.4.3] [P1] if a server is killed while it deletes an organization, the next one hides the remaining documents and finishes the deletion', async () => {
   const env = { DATA_DIR: dataDir }
   const credentials = await newTenant(env)
   const { apiKey } = credentials
@@ -51,7 +51,7 @@ test('[8.4.6] [8.4.3] [P1] a deletion of an organization whose server is killed 
     })
 
   let inTheMiddle = 0
-  // The moment of the kill is random; every round delays it more.
+  // How far the deletion gets before the kill is random; every round kills the server later.
   for (let round = 0; inTheMiddle < 1 && round < 40; round++) {
     const organizationId = `o${round}`
     const server = await startProcess('server', env)
@@ -84,7 +84,7 @@ test('[8.4.6] [8.4.3] [P1] a deletion of an organization whose server is killed 
   expect(inTheMiddle).toBeGreaterThan(0)
 })
 
-test('[18.1.3] [P1] a notification whose server is killed while it writes the recipients is never shown and leaves no rows', async () => {
+test('[18.1.3] [P1] if a server is killed while it writes the recipients of a notification, the notification is never shown and leaves no rows', async () => {
   const env = { DATA_DIR: dataDir }
   const credentials = await newTenant(env)
   const organizationId = 'members'
@@ -135,7 +135,7 @@ test('[18.1.3] [P1] a notification whose server is killed while it writes the re
   }
 })
 
-test('[10.8.1] [10.9] [P1] a migration whose server is killed in the middle loses no grant, and the next start finishes it', async () => {
+test('[10.8.1] [10.9] [P1] if a server is killed during a migration, no grant is lost, and the next server finishes the migration', async () => {
   const env = { DATA_DIR: dataDir }
   const credentials = await newTenant(env)
   const organizationId = 'migrated'

@@ -114,7 +114,7 @@ describe.each(stores)('crdt storage on %s', (store) => {
     expect(await content(tenant)).toBe('small')
   })
 
-  test('[17.3] concurrent updates of one editor are stored in order, or fail with ABORTED', async () => {
+  test('[17.3] concurrent updates of one editor are stored with numbers without gaps, or fail with ABORTED', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add(text('first'))
     const contents = Array.from({ length: 20 }, (_, index) => `content ${index}`)
