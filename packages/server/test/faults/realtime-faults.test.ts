@@ -130,7 +130,7 @@ describe('a failing database', () => {
     const carol = yjsClient(server, await tokenFor(tenant, 'carol'))
     await synced(carol)
 
-    // The server stores the text of bob; the text of ada has to wait for that.
+    // The commit of bob's text is held, and ada's text has to wait for it.
     const pass = await road.holdCommit(() => bob.text.insert(1, 'b'))
     ada.text.insert(1, 'b')
     ada.provider.awareness.setLocalStateField('read', true)

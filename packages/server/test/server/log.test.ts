@@ -46,7 +46,7 @@ function fullPipe() {
   const bytes = Buffer.alloc(65_536)
   return {
     path,
-    /** Empties the pipe. */
+    /** Empties the pipe and returns its text. */
     read(): string {
       let text = ''
       try {

@@ -79,7 +79,7 @@ test('[T1] a durable PostgreSQL keeps committed rows when all its processes are 
   expect(await query(url, 'show fsync')).toEqual([{ fsync: 'on' }])
 })
 
-test('[T1] a PostgreSQL keeps the folder it was given when it stops, and the next PostgreSQL on that folder has the same data', async () => {
+test('[T1] a PostgreSQL that stops keeps the folder it was given, and the next PostgreSQL on that folder has the same data', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'plenum-given-'))
   onTestFinished(() => rmSync(dataDir, { recursive: true }))
   const first = await start({ dataDir })

@@ -286,7 +286,7 @@ test('[I1] concurrent calls with one Idempotency-Key at two servers on one Postg
     for (const { text } of replays) expect(text).toBe(effects[0]?.text)
     for (const other of others) expect(errorOf(other)).toMatchObject({ status: 'ABORTED' })
     expect(await keysOf(tenant)).toBe(before + 1)
-    // Both servers replay the answer, whichever of them had the effect.
+    // Both servers replay the answer, whichever of them carried out the call.
     for (const server of servers) {
       const again = await call(
         server,

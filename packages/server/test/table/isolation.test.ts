@@ -27,7 +27,7 @@ describe.each(stores)('[P13] tenants on %s', (store) => {
           .filter(([, rows]) => rows.length === 0)
           .map(([name]) => name),
       ).toEqual([])
-      // The second server does not have these objects, so its answers show how an unknown object is answered.
+      // The server `pristine` has no data of the first tenant, so its answers show how unknown ids are answered.
       const alone = await threeTenants(pristine)
 
       for (const [outsider, twin] of [
