@@ -82,7 +82,7 @@ const wrongValues: Record<string, fc.Arbitrary<unknown>> = {
   object: fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 3 }),
 }
 
-/** Returns values that the field refuses, such as other JSON types or a fraction; undefined if the field accepts any type. */
+/** Returns values that the field refuses, such as other JSON types or a fraction; undefined if it accepts any type. */
 function wrongFor(schema: Schema): fc.Arbitrary<unknown> | undefined {
   const accepted = new Set(
     typesOf(schema).map((type) => (type === 'enum' ? 'string' : type === 'integer' ? 'number' : type)),
