@@ -5,12 +5,12 @@ import { expectFreeLoop } from '../support/event-loop.ts'
 import { createPostgresDatabase, stores } from '../support/harness.ts'
 import { buildServer, serverProgram } from '../support/processes/process.ts'
 
-/** `npm run attack` checks the promised delays. This bound passes on a busy machine and fails for an unprotected server. */
+/** `npm run attack` checks the promised delays. This bound is met on a busy machine, but not by an unprotected server. */
 const maxDelayMs = 10_000
 
 beforeAll(buildServer)
 
-// Retried because another test may use the processor at that moment; an unprotected server fails every time.
+// Retried because another test may use the processor at the same time; an unprotected server fails every time.
 describe.each(stores)('attacks on %s', { retry: 2 }, (store) => {
   const [, ...real] = attacks
   const tried = store === 'sqlite' ? real : real.filter(({ withoutDatabase }) => !withoutDatabase)

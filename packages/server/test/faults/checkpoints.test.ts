@@ -85,7 +85,7 @@ test('[P3] the log is copied and restarted, so it does not grow with the number 
     return statSync(log).size - size
   }
   expect(await growth()).toBeGreaterThan(100_000)
-  // The log grows once per round until a copy is complete.
+  // The log grows in every round until a copy is complete.
   await expect.poll(growth, { timeout: 30_000, interval: 500 }).toBe(0)
   await database.close()
 })
@@ -157,7 +157,7 @@ describe('[P3] the log under load', () => {
     expect(await writeMuch(database, log)).toBeGreaterThan(150 * MiB)
     outside.close()
     let id = 0
-    // The next copies are complete, and the copy after them finds a restarted log.
+    // After a complete copy the log restarts, and SQLite cuts its file to 64 MiB.
     await expect
       .poll(() => addWorkspace(database, `later ${id++}`, 1).then(() => statSync(log).size), {
         timeout: 30_000,

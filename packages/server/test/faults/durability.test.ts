@@ -24,7 +24,7 @@ interface Trial {
   kills: number
 }
 
-/** Creates a workspace with its first key. The control server answers before they are stored, so this waits for them. */
+/** Creates a workspace with its first key. The control server answers before it stores them, so this function waits. */
 async function createTenant(url: string) {
   const { data: workspace } = await createClient({ url }).workspace.create({ ownerEmail: 'kill@example.com' })
   const [apiKey] = Object.keys(workspace.apiKeyList) as [string]
@@ -85,7 +85,7 @@ async function killRepeatedly({ program, env, kills }: Trial) {
     acknowledged.push(...round)
   }
 
-  // Writes that survived one kill have also survived the later ones.
+  // Writes that survived one kill must also survive the later ones.
   const client = await clientOf(server)
   const found = new Set<string>()
   for (let pageToken: string | undefined, more = true; more; more = pageToken !== undefined) {

@@ -35,7 +35,7 @@ describe('a committed operation whose answer from PostgreSQL is lost', () => {
     await eventually(() => ada.text.toString()).toBe('two')
   })
 
-  test('[O2.4] [R9] open sessions of a disabled document are closed when the answer of the commit is lost', async () => {
+  test('[O2.4] [R9] open sessions of a disabled document are closed even if the answer to the commit is lost', async () => {
     const { server, tenant, losesAnswer } = await withLostAnswer()
     const ada = yjsClient(server, await tokenFor(tenant))
     const codes: (number | undefined)[] = []
@@ -51,7 +51,7 @@ describe('a committed operation whose answer from PostgreSQL is lost', () => {
     await eventually(() => codes).toContain(4403)
   })
 
-  test('[O2.4] [R9] open editors of a deleted document are closed when the answer of the commit is lost, and the next open creates an empty document', async () => {
+  test('[O2.4] [R9] open editors of a deleted document are closed even if the answer to the commit is lost, and the next open creates an empty document', async () => {
     const { server, tenant, losesAnswer } = await withLostAnswer()
     const token = await tokenFor(tenant)
     const ada = yjsClient(server, token)

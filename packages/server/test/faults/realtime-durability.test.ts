@@ -78,7 +78,7 @@ async function killRepeatedly({ program, env, kills }: Trial) {
     for (const one of typists) one.stop()
     await Promise.all(running)
     for (const one of typists) confirmed.get(one.name)?.push(...one.confirmed)
-    // No client with the typed text is connected when the server restarts, so it cannot send the text again.
+    // No client with the typed text is connected when the server restarts, so none can send the text again.
     closeClients()
 
     server = await startProcess(program, env)

@@ -34,8 +34,8 @@ const frame = (type: number, bytes: Uint8Array) =>
   })
 
 /**
- * Waits until the server has read all messages sent so far, unless it has stopped reading: server and clients take turns
- * on the event loop of this process.
+ * Makes 20 requests, so that the server has time to read the messages sent so far, if it has not stopped reading: server
+ * and clients share the event loop of this process.
  */
 async function manyTurns(tenant: given.Tenant): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await tokenFor(tenant)
@@ -130,7 +130,7 @@ describe('a failing database', () => {
     const carol = yjsClient(server, await tokenFor(tenant, 'carol'))
     await synced(carol)
 
-    // The server stores the text of bob; the text of ada has to wait for that.
+    // The commit of bob's text is held, and ada's text has to wait for it.
     const pass = await road.holdCommit(() => bob.text.insert(1, 'b'))
     ada.text.insert(1, 'b')
     ada.provider.awareness.setLocalStateField('read', true)
@@ -213,7 +213,7 @@ describe('a failing database', () => {
     const codes: number[] = []
     hal.socket.on('close', ({ event }: { event: { code: number } }) => codes.push(event.code))
     await eventually(() => hal.socket.status).toBe('connected')
-    // By now the authentication timeout of a silent client has passed.
+    // This silent client connects after hal. When it is closed, the authentication timeout of hal has passed too.
     expect(await closed(new WebSocket(socketUrl(server, '/realtime')))).toMatchObject({ code: 4401 })
     await unblock()
     await synced(hal)
@@ -249,7 +249,7 @@ describe('a failing database', () => {
 })
 
 describe('many documents opened at once', () => {
-  test('[R16.5] a client on PostgreSQL opens 600 documents at once, and another tenant does not wait for all of them', async () => {
+  test('[R16.5] on PostgreSQL, a client opens 600 documents at once, and another tenant does not wait for all of them', async () => {
     const { server, tenant } = await withPostgres()
     const other = await given.tenant(server)
     const token = await tokenFor(other)
@@ -409,7 +409,7 @@ describe('a client that sends too much', () => {
     await manyTurns(tenant)
     release()
     await busy
-    // Not from the log: editors of this size are soon compacted.
+    // Reads the table of editors, not the log: editors of this size are soon compacted.
     const stored = () =>
       server.database.read
         .selectFrom('editors')

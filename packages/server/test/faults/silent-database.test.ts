@@ -52,7 +52,7 @@ describe('a PostgreSQL that stops responding', () => {
       Promise.all([
         server.post('/v2/organizations/get', { data: {} }, tenant.headers),
         add(tenant, 'silent', 'key'),
-        // More writes than connections: these never get a connection, so nothing is sent for them.
+        // More writes than connections: for those that get no connection, nothing is sent.
         ...Array.from({ length: 30 }, (_, index) => add(tenant, `more ${index}`, `key ${index}`)),
       ]),
     )

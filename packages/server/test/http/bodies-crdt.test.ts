@@ -61,7 +61,7 @@ describe.each(stores)('large bodies with CRDT data on %s', (store) => {
     }
   })
 
-  test('[0.7.10] the server drops keys that would reach a prototype from CRDT data', async () => {
+  test('[0.7.10] the server drops keys of CRDT data that would reach a prototype', async () => {
     const { send, stored } = await scene()
     const poison = '"__proto__":{"polluted":1},"\\u005f_proto__":2,"constructor":{"prototype":{"polluted":3}}'
     expect(await send('add', 'map', `{"a":"${padding}",${poison},"b":{${poison},"c":1}}`)).toMatchObject({

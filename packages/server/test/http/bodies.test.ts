@@ -78,7 +78,7 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     expect(body.result.data).toHaveLength(1)
   })
 
-  test('[0.7.10] the server drops keys that would reach a prototype at any depth', async () => {
+  test('[0.7.10] the server drops keys at any depth that would reach a prototype', async () => {
     const poison = '"__proto__":{"polluted":1},"\\u005f_proto__":{"polluted":2}'
     const chain = '"constructor":{"prototype":{"polluted":3}}'
     expect(await stored('poison', `${poison},${chain},"x":{${poison},"list":[{${chain},"y":1}]}`)).toEqual({
@@ -238,7 +238,7 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     )
   })
 
-  test('[0.3] numbers too large for a double are stored as null in free data and refused as pageSize', async () => {
+  test('[0.3] numbers too large for a double are stored as null in additional keys and refused as pageSize', async () => {
     const digits = '9'.repeat(100_000)
     // JSON has no infinity, so a number that is too large becomes null.
     expect(

@@ -84,7 +84,7 @@ describe.each(stores)('housekeeping on %s', (store) => {
     expect(found.map((migration) => migration?.status)).toEqual([undefined, 'completed', 'pending'])
   })
 
-  test('[25.3.2] housekeeping removes ended grants of every tenant when all tokens issued before their end have expired', async () => {
+  test('[25.3.2] housekeeping removes ended grants of every tenant when all tokens issued before the grant ended have expired', async () => {
     const [one, other] = [await given.tenant(server), await given.tenant(server)]
     const resource = (id: string, more = {}) => ({ type: 'organization' as const, id, ...more })
     const seconds = Math.floor(Date.now() / 1000)

@@ -62,7 +62,7 @@ describe('[M2] the image', () => {
     ])
   })
 
-  test('[M2] the built server imports its production packages only, and has the script of /docs beside it', () => {
+  test('[M2] the built server imports only Node and its production packages, and has the script of /docs beside it', () => {
     const folder = mkdtempSync(join(tmpdir(), 'plenum-build-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     execFileSync(process.execPath, ['scripts/build.mjs', '--server', folder], { cwd: root })

@@ -46,7 +46,7 @@ function fullPipe() {
   const bytes = Buffer.alloc(65_536)
   return {
     path,
-    /** Empties the pipe. */
+    /** Empties the pipe and returns its text. */
     read(): string {
       let text = ''
       try {
@@ -182,7 +182,7 @@ describe('[O10] the destination of the log', () => {
     const pipe = fullPipe()
     const { destination } = openDestination(pipe.path)
     destination.write('last words\n')
-    // The pipe is full and has no reader: a blocking write would wait forever.
+    // The pipe is full and nothing reads from it: a blocking write would wait forever.
     destination.flushSync()
     pipe.read()
     destination.flushSync()

@@ -11,7 +11,7 @@ import { tokenFor } from '../support/user-tokens.ts'
 import { metric, metricsOf } from '../support/metrics-page.ts'
 import { RealtimeSocket } from '../support/clients/realtime-socket.ts'
 
-/** Metrics are rendered at most twice a second. */
+/** Polls, because metrics are rendered at most twice a second. */
 const eventually = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 30_000, interval: 100 })
 
 describe.each(stores)('/metrics on %s', (store) => {
@@ -57,7 +57,7 @@ describe.each(stores)('/metrics on %s', (store) => {
     expect(info?.samples).toEqual([{ name: 'plenum_build_info', labels, value: 1 }])
   })
 
-  test('[M1] /metrics shows the durations of statements, commits and syncs of SQLite, and the lag of the event loop', async () => {
+  test('[M1] /metrics shows the durations of statements and commits, for SQLite also of syncs, and the lag of the event loop', async () => {
     const before = (await metric(server, 'plenum_database_commit_duration_seconds_count')) ?? 0
     const tenant = await given.tenant(server)
     await given.organization(tenant)
@@ -75,7 +75,7 @@ describe.each(stores)('/metrics on %s', (store) => {
     await (store === 'sqlite' ? log.toBeGreaterThan(0) : log.toBe(undefined))
   })
 
-  test('[M1] /metrics counts connections by dialect, open documents and editors, and closes by dialect and code', async () => {
+  test('[M1] /metrics counts open documents and editors, connections by dialect, and closes by dialect and code', async () => {
     const token = await tokenFor(await given.tenant(server))
     const ada = yjsClient(server, token)
     const hal = hocuspocusClient(server, token)

@@ -16,7 +16,7 @@ import {
 describe.each(stores)('migrations on %s', (store) => {
   const server = useServer(store)
 
-  test('[2] the migration 0003 removes www. from stored domains, so that they can be deleted', async () => {
+  test('[2] the migration 0003 removes every leading www. from stored domains, so that they can be deleted', async () => {
     const tenant = await given.tenant(server)
     const other = await given.tenant(server)
     const stored = (apiKey: string, domains: string[]) =>

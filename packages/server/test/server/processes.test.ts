@@ -170,7 +170,7 @@ describe('[O1] starting', () => {
     expect(await (await startProcess('server', { DATA_DIR })).terminate()).toBe(0)
   })
 
-  test('[O1] the generated secret is readable only by its owner and reused at the next start, and without it the server does not start', async () => {
+  test('[O1] the generated secret is readable only by its owner and reused at the next start, and if it is damaged or lost the server does not start', async () => {
     const DATA_DIR = join(newFolder(), 'made/by/the/server')
     const first = await startProcess('server', { DATA_DIR })
     const credentials = await createTenant(first)

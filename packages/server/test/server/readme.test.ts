@@ -27,7 +27,7 @@ describe('[E2] the README', () => {
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  /** Starts a command of the README, only with another server address. */
+  /** Starts a command and collects its output. */
   function start(command: string, args: string[], env: NodeJS.ProcessEnv = {}) {
     const child = spawn(command, args, { cwd: folder, env: { ...process.env, ...env } })
     running.add(child)
@@ -35,6 +35,7 @@ describe('[E2] the README', () => {
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output.text += data))
     return { child, output }
   }
+  /** Returns code of the README with the address of this server. */
   const here = (code: string) => code.replaceAll('localhost:4000', new URL(server.url).host)
 
   test('[E2] the steps of the README print the text of an editor and a user token that connects to it', async () => {

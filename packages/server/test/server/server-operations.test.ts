@@ -32,7 +32,7 @@ describe.each(stores)('[O1] the pages and the log for operators on %s', (store) 
     await relaxed.stop()
   })
 
-  test('[O1] the log has each request and the stack of each internal error, and the answer has no stack', async () => {
+  test('[O1] the debug log has each request and the stack of each internal error, and the answer has no stack', async () => {
     const { client, headers } = await given.tenant(server)
     await breakTable('organizations')
     const response = await fetch(`${server.url}/v2/organizations/add`, {
@@ -202,7 +202,7 @@ function mountSmallDisk(): { folder: string; unmount(): void } | string {
   return {
     folder,
     unmount() {
-      // Lazily: the addon closes the files when its statements are garbage collected.
+      // Unmounts lazily, because the addon closes its files only when its statements are garbage collected.
       execFileSync('umount', ['-l', folder])
       rmSync(folder, { recursive: true })
     },

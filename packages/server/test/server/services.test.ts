@@ -79,7 +79,7 @@ test('[T1] a durable PostgreSQL keeps committed rows when all its processes are 
   expect(await query(url, 'show fsync')).toEqual([{ fsync: 'on' }])
 })
 
-test('[T1] a PostgreSQL keeps the folder it was given when it stops, and the next PostgreSQL on that folder has the same data', async () => {
+test('[T1] a PostgreSQL that stops keeps the folder it was given, and the next PostgreSQL on that folder has the same data', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'plenum-given-'))
   onTestFinished(() => rmSync(dataDir, { recursive: true }))
   const first = await start({ dataDir })
@@ -112,7 +112,7 @@ test('[T1] if the server of TEST_POSTGRES_URL does not answer, postgresForTests 
 })
 
 test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
-  '[T1] the PostgreSQL that services.ts started as a program stops, and its folder is removed, when the program is ended with %s',
+  '[T1] when services.ts runs as a program and is ended with %s, its PostgreSQL stops and the data folder is removed',
   async (signal) => {
     const args = ['--import', 'tsx', 'packages/server/test/support/services.ts']
     const program = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })

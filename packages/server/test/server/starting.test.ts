@@ -166,7 +166,7 @@ describe('[1.1.4] the output of the server at start', () => {
     expect(printed).toContain(openCreation)
   })
 
-  test('[1.1.4] the server prints neither warning at start when the settings are stricter', async () => {
+  test('[1.1.4] with stricter settings, the server prints neither that documents are public nor that anyone can create a workspace', async () => {
     const { printed } = await run({
       WORKSPACE_CREATION: 'closed',
       DEFAULT_DOCUMENT_ACCESS: 'organizationPrivate',

@@ -13,7 +13,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
     theirs: ['yjs', 'lib0', 'y-protocols', 'react'],
   },
 
-  // Code that knows nothing about documents and users.
+  // Settings, messages within the process, and code that knows nothing about documents and users.
   'server/config.ts': { ours: ['server/platform', 'server/store'], theirs: [] },
   'server/bus.ts': { ours: ['protocol', 'server/platform'], theirs: [] },
   'server/platform': {
@@ -35,7 +35,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
   },
   'server/store': { ours: ['protocol', 'server/platform'], theirs: ['kysely'] },
 
-  // Permissions.
+  // Permissions, tokens, credentials and allowed domains.
   'server/access': {
     ours: ['protocol', 'server/platform', 'server/store'],
     theirs: ['jose', 'nanoid', 'ipaddr.js', 'disposable-email-domains-js', 'lru-cache'],

@@ -22,7 +22,7 @@ const editorRefs = [
   ['ünï/cödé 😀', '...', '/'],
 ] as const
 
-describe.each(stores)('names of editors whose ids contain slashes on %s', (store) => {
+describe.each(stores)('names of editors with unusual ids on %s', (store) => {
   const server = useServer(store)
 
   const tokenForAll = (tenant: given.Tenant) =>

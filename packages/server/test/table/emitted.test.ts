@@ -84,7 +84,7 @@ describe.each(stores)('messages that operations publish to open sessions on %s',
     expect(news()).toEqual([])
   })
 
-  test('[R9] deletions publish the deleted documents, also with their folder or organization', async () => {
+  test('[R9] deletions publish what was deleted: documents, the documents of a folder, or a whole organization', async () => {
     const tenant = await listening()
     const { client, news } = tenant
     await given.organization(tenant, 'o1')
@@ -143,7 +143,7 @@ describe.each(stores)('messages that operations publish to open sessions on %s',
     expect(news()).toEqual([{ kind: 'domains' }])
   })
 
-  test('[R9] operations that may change access publish whose access changed', async () => {
+  test('[R9] operations that may change access publish which users, documents or organizations are affected', async () => {
     const tenant = await listening()
     const { client, news } = tenant
     const organizationId = await given.organization(tenant, 'o1')

@@ -78,7 +78,7 @@ describe.each(stores)('idempotency on %s', (store) => {
       }
       expect(await call(server, path, data, credentials)).not.toMatchObject({ text: first.text })
     }
-    // The first API key of the workspace, one that was created with the Idempotency-Key and one without.
+    // The workspace has its first API key, one created with the Idempotency-Key and one created without it.
     expect(await keysOf(tenant)).toBe(3)
     expect((await client.domains.get()).data.allowedDomains).toContain('new.example.com')
 
@@ -100,7 +100,7 @@ describe.each(stores)('idempotency on %s', (store) => {
     expect((await client.organizations.get()).data.map(({ id }) => id)).toEqual(['a'])
   })
 
-  test('[I1.1] the same Idempotency-Key is separate for each operation, version, API key and workspace', async () => {
+  test('[I1.1] an Idempotency-Key is separate for each operation, version, API key and workspace', async () => {
     const one = await given.tenant(server)
     const two = await given.tenant(server)
     const data = { organizations: [{ organizationId: 'a', organizationName: 'A' }] }
@@ -241,7 +241,7 @@ async function rowsOf({ database }: TestServer): Promise<string> {
   return JSON.stringify(rows.map((found) => found.rows))
 }
 
-test('[I1.1] for Create Workspace, the same Idempotency-Key is separate for each address', async () => {
+test('[I1.1] for Create Workspace, an Idempotency-Key is separate for each address', async () => {
   const server = await startServer('sqlite', { env: { TRUSTED_PROXY_HOPS: '1' } })
   const owner = { ownerEmail: 'address@example.com' }
   const create = (address: string) =>
@@ -286,7 +286,7 @@ test('[I1] concurrent calls with one Idempotency-Key at two servers on one Postg
     for (const { text } of replays) expect(text).toBe(effects[0]?.text)
     for (const other of others) expect(errorOf(other)).toMatchObject({ status: 'ABORTED' })
     expect(await keysOf(tenant)).toBe(before + 1)
-    // Both servers replay the answer, whichever of them had the effect.
+    // Both servers replay the answer, whichever of them carried out the call.
     for (const server of servers) {
       const again = await call(
         server,

@@ -16,7 +16,7 @@ describe.each(stores)('[P13] tenants on %s', (store) => {
   }
 
   test(
-    '[P13] calls of another API key or workspace change no data of the first one and do not reveal what exists',
+    '[P13] calls with another API key or workspace neither change the data of a tenant nor reveal what exists',
     { timeout: 240_000 },
     async () => {
       const { first, sibling, stranger } = await threeTenants(server)
@@ -27,7 +27,7 @@ describe.each(stores)('[P13] tenants on %s', (store) => {
           .filter(([, rows]) => rows.length === 0)
           .map(([name]) => name),
       ).toEqual([])
-      // The second server does not have these objects, so its answers show how an unknown object is answered.
+      // The server `pristine` has no data of the first tenant, so its answers show how unknown ids are answered.
       const alone = await threeTenants(pristine)
 
       for (const [outsider, twin] of [
@@ -75,7 +75,7 @@ describe.each(stores)('[0.2] credentials on %s', (store) => {
   const server = useServer(store)
 
   test(
-    '[0.2] every operation of an API key refuses wrong credentials, returns nothing else and changes nothing',
+    '[0.2] every operation of an API key refuses wrong credentials, returns only the error and changes nothing',
     { timeout: 240_000 },
     async () => {
       const tenant = await given.tenant(server)

@@ -164,7 +164,7 @@ describe('the answers of the server', () => {
     }
   })
 
-  test('[0.1.7] the server answers each example that succeeds with the message of the OpenAPI document', async () => {
+  test('[0.1.7] each example that succeeds with the headers of an API key gets the message of the OpenAPI document', async () => {
     let successes = 0
     for (const [name, operation] of table) {
       if (operation.access !== 'apiKey') continue
@@ -204,7 +204,7 @@ describe('the answers of the server', () => {
     expect((result.properties.message as { examples: string[] }).examples).toContain(message)
   })
 
-  test('[0.3] the server accepts an empty input or answers it as the OpenAPI document says', async () => {
+  test('[0.3] every operation without a workspace id answers an empty input as the OpenAPI document says', async () => {
     const { headers } = await given.tenant(server)
     for (const path of Object.keys(document.paths)) {
       const [security] = describedAt(path).security

@@ -50,7 +50,7 @@ describe.each(stores)('[P13] the tables on %s', (store) => {
     expect(byTenant.length).toBeGreaterThan(20)
   })
 
-  test('[8.4] [10.8] the described parent of a table is the one whose foreign key cascades deletions and renames', () => {
+  test('[8.4] [10.8] the described parent of a table is the table from which a foreign key cascades deletions and renames', () => {
     const chains = schema.map(({ name, foreignKeys }) => {
       const parents = foreignKeys.filter(
         ({ parent, onDelete, onUpdate }) =>
@@ -111,7 +111,7 @@ describe.each(stores)('[P13] the tables on %s', (store) => {
     return filled
   }
 
-  /** Creates a tenant with rows in every table. `ofDocument` and `inOrganization` list the tables that have such rows. */
+  /** Creates a tenant with rows in every table. Two functions list the tables with rows of its document or organization. */
   async function filledTenant() {
     const tenant = await given.tenant(server)
     const { apiKey } = tenant

@@ -17,8 +17,8 @@ import { table } from '../support/table.ts'
 type EditorRef = [organizationId: string, documentId: string, editorId: string]
 
 /**
- * Different editors. Joined with a slash, the ids of the first three are equal. The fourth and the fifth equal the first
- * when their names are decoded two or three times. The others have characters with a meaning in addresses and paths.
+ * Different editors. Joined with a slash, the ids of the first three are equal. The fourth would equal the first if its
+ * name were decoded twice, the fifth if three times. The others have characters with a meaning in addresses and paths.
  */
 const editorRefs: EditorRef[] = [
   ['a/b', 'c', 'd'],
@@ -39,7 +39,7 @@ const contentOf = (editorRef: EditorRef) => JSON.stringify(editorRef)
 describe.each(stores)('editors with similar ids on %s', (store) => {
   const server = useServer(store)
 
-  /** Checks that REST and every kind of client read each editor with its own content. */
+  /** Checks that REST, y-websocket, Hocuspocus and our client read each editor with its own content. */
   async function expectContents(tenant: given.Tenant) {
     const token = await tokenFor(tenant, 'reader/1')
     const { client } = tenant

@@ -90,7 +90,7 @@ describe.each(stores)('api key config on %s', (store) => {
   })
 
   test.each<[fault: string, data: object]>([
-    ['no field', {}],
+    ['data without a field', {}],
     ['an unknown field', { colour: 'red' }],
     ['an unknown field beside a known one', { requireJwtToken: true, colour: 'red' }],
     [

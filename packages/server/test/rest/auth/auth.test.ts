@@ -129,7 +129,7 @@ describe.each(stores)('auth on %s', (store) => {
       [999_999_999_999, 999_999_999_999],
       [1_893_456_000, 1_893_456_000],
       [1, 1],
-    ])('[0.6.4] expiresAt %d becomes the second %d, whether past or future', async (sent, expiresAt) => {
+    ])('[0.6.4] expiresAt %d becomes %d seconds, whether past or future', async (sent, expiresAt) => {
       const { client } = await given.tenant(server)
       const resource = { type: 'document', id: 'd1', organizationId: 'o1', accessRole: 'viewer' } as const
       const { data } = await client.auth.generateToken({

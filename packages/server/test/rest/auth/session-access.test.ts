@@ -172,7 +172,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     expect(await roles()).toEqual(['viewer', 'editor', 'viewer', 'viewer'])
   })
 
-  test('[25.3.2] a stored grant with an expiry overrides an older token even after it expired', async () => {
+  test('[25.3.2] a stored grant with an expiry overrides an older token even after the grant expired', async () => {
     const tenant = await scene('restricted', 'document')
     const now = nowSeconds()
     await grant(tenant.client, 'u1', { ...document('d1'), accessRole: 'viewer', expiresAt: now + 60 })
@@ -187,7 +187,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     expect((await at(now + 60)).map(roleOf)).toEqual(['no_grant', 'editor'])
   })
 
-  test('[12.4] older tokens of a user removed from the organization give no access inside it, except through new grants', async () => {
+  test('[12.4] older tokens of a user who was deleted from an organization give no access inside it, only new grants do', async () => {
     const tenant = await scene('restricted', 'folder')
     const { client } = tenant
     await grantStored(client, { organization: 'editor' })
@@ -257,7 +257,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     },
   )
 
-  test('[25.3] a token gives access only to the resources and the organization it names', async () => {
+  test('[25.3] a token gives access only to the resources that it names by type, id and organization', async () => {
     const tenant = await scene('restricted', 'document')
     const elsewhere = { ...document('d1'), organizationId: 'o2' }
     const sessions = [
@@ -286,7 +286,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     expect(await decisionsOf(tenant, [])).toEqual([])
   })
 
-  test('[25.8] a decision contains the second at which an expiry can change it', async () => {
+  test('[25.8] a decision contains the time at which an expiry can change it', async () => {
     const tenant = await scene('restricted', 'folder')
     const now = nowSeconds()
     const [soon, later] = [now + 60, now + 600]
@@ -307,7 +307,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     expect(await at(later)).toEqual({ ...allowed, accessRole: 'viewer' })
   })
 
-  test('[25.8] a decision stays the same until the second that it contains, for random grants', async () => {
+  test('[25.8] a decision stays the same until the time that it contains, for random grants', async () => {
     const tenant = await scene('organizationPrivate', 'folder')
     const now = nowSeconds()
     const roles: readonly Role[] = ['viewer', 'editor']

@@ -62,7 +62,7 @@ describe.each(stores)('sign-in on %s', (store) => {
     (await client.users.get({ organizationId })).data as { userId: string; accessRole?: string }[]
   const profileOf = async (tenant: given.Tenant) => (await membersOf(tenant, 'o1'))[0]
 
-  test('[7.1.4] [25.7] sign-in creates the organizations of the token and makes the user a member of them', async () => {
+  test('[7.1.4] [25.7] sign-in creates the organizations among the resources of the token and makes the user a member of them', async () => {
     const tenant = await given.tenant(server)
     const resources = [
       organization('o2', { accessRole: 'viewer' }),
@@ -245,7 +245,7 @@ describe.each(stores)('sign-in on %s', (store) => {
       })
     })
 
-    test('[7.1.4] sign-in with a token older than the last profile change does not revert the profile', async () => {
+    test('[7.1.4] sign-in with a token older than the last profile change fills missing fields and overwrites none', async () => {
       const tenant = await given.tenant(server)
       const user = await userOf(tenant, [organization('o1')], { properties: { initial: 'X' } })
       await signInUser(tenant, user)

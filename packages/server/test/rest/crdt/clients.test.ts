@@ -67,7 +67,7 @@ describe.each(stores)('[R4] editors that clients created, on %s', (store) => {
     })
   })
 
-  test('[17.2.1] [17.2.2] get reads content of any type without a declaration, and stores none', async () => {
+  test('[17.2.1] [17.2.2] get reads content of any type without a declaration, and declares nothing', async () => {
     const cases: [type: (doc: Y.Doc) => void, data: unknown][] = [
       [(doc) => doc.getXmlFragment('default').push([new Y.XmlElement('p')]), '<p></p>'],
       [(doc) => doc.getMap('settings').set('a', 1), { a: 1 }],

@@ -180,7 +180,7 @@ describe.each(stores)('crdt on %s', (store) => {
     },
   )
 
-  test('[17.3.2] update refuses an editor without data, and a different type or content key', async () => {
+  test('[17.3.2] update refuses an editor that does not exist, and a type or content key that does not match the content', async () => {
     const tenant = await given.tenant(server)
     const missing = refused('No CRDT data found for this editor ID.', 'NOT_FOUND', 404)
     expect(await call(tenant, 'update', text('x'))).toMatchObject(missing)

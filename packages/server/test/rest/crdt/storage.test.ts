@@ -87,7 +87,7 @@ describe.each(stores)('crdt storage on %s', (store) => {
     expect(await content(tenant)).toBe('version 4')
   })
 
-  test('[0.7.1] add and update accept bodies up to 10 MiB and get up to 1 MiB, and a log with much content is compacted', async () => {
+  test('[0.7.1] a body of add or update has at most 10 MiB, a body of get at most 1 MiB, and a log with much content is compacted', async () => {
     const tenant = await given.tenant(server)
     const large = 'é'.repeat(2.5 * 1024 * 1024)
     await tenant.client.crdt.add(text(large))
@@ -114,7 +114,7 @@ describe.each(stores)('crdt storage on %s', (store) => {
     expect(await content(tenant)).toBe('small')
   })
 
-  test('[17.3] concurrent updates of one editor are stored in order, or fail with ABORTED', async () => {
+  test('[17.3] concurrent updates of one editor are stored under consecutive numbers, or fail with ABORTED', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add(text('first'))
     const contents = Array.from({ length: 20 }, (_, index) => `content ${index}`)

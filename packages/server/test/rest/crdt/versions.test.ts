@@ -63,7 +63,7 @@ describe.each(stores)('crdt versions on %s', (store) => {
     expect(await content(tenant)).toBe('two')
   })
 
-  test('[17.4] [0.3] add and restore require an editor with data, and every operation names the faulty field', async () => {
+  test('[17.4] [0.3] add and restore require an editor that exists, and every operation names the faulty field', async () => {
     const tenant = await given.tenant(server)
     const missing = refused('No CRDT data found for this editor ID.', 'NOT_FOUND', 404)
     expect(await call(tenant, 'add', { ...editorRef, name: 'x' })).toMatchObject(missing)
@@ -121,7 +121,7 @@ describe.each(stores)('crdt versions on %s', (store) => {
     expect((await save(tenant, 'of another editor', 'e2')).name).toBe('of another editor')
   })
 
-  test('[17.4.2] createdBy has the name that the user had then, cut to 200 characters', async () => {
+  test('[17.4.2] createdBy has the name that the user had when the version was saved, cut to 200 characters', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
     await client.crdt.add(text('Hello'))
@@ -247,7 +247,7 @@ describe.each(stores)('crdt versions on %s', (store) => {
     await expect.poll(() => theirs.toString()).toBe('and goes on plain <bold>bold</bold>')
   })
 
-  test('[17.6.1] restoring the current content writes nothing but sets the time of the last update', async () => {
+  test('[17.6.1] restoring the current content appends nothing to the log but sets the time of the last update', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add(text('Hello'))
     const { versionId } = await save(tenant, 'x')

@@ -12,7 +12,7 @@ afterEach(closeClients)
 describe.each(stores)('documents deleted while clients open them, on %s', (store) => {
   const server = useServer(store)
 
-  test('[0.8.1] [R7] a client that opens a deleted document recreates it, and its typed text is stored', async () => {
+  test('[0.8.1] [R7] a client that opens a deleted document recreates it, and the text that the client types is stored', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     for (let round = 0; round < 40; round++) {

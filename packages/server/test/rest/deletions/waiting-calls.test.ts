@@ -10,7 +10,7 @@ const organizationId = 'big'
 describe.each(stores)('calls that wait for a large deletion on %s', (store) => {
   const server = useServer(store)
 
-  test('[8.4.3] a call that names a part of an unfinished deletion is ABORTED after 10 s, and a call after its end does not wait', async () => {
+  test('[8.4.3] a call that names something that is being deleted is ABORTED after 10 s, and a call after the deletion does not wait', async () => {
     const tenant = await given.tenant(server)
     await given.organization(tenant, organizationId)
     await seed(server.database, tenant.apiKey, organizationId).documents(2_000)

@@ -126,7 +126,7 @@ describe.each(stores)('documents.add on %s', (store) => {
     expect((await tenant.client.folders.get({ organizationId })).data).toEqual([])
   })
 
-  test('[10.1] one of several concurrent calls that add the same document succeeds', async () => {
+  test('[10.1] if several concurrent calls add the same document, one adds it and the others report that it exists', async () => {
     const tenant = await tenantWithOrganization()
     const input = { organizationId, documents: [{ documentId: 'd1' }] }
     const answers = await Promise.all([1, 2, 3].map(() => tenant.client.documents.add(input, v1)))

@@ -16,7 +16,7 @@ describe.each(stores)('large document migrations on %s', (store) => {
     return { tenant, fill: seed(server.database, tenant.apiKey, organizationId) }
   }
 
-  test('[10.8.1] [S2] migrating a document with many rows of every kind does not block the event loop', async () => {
+  test('[10.8.1] [S2] migrating a document with many notifications, editors and updates does not block the event loop', async () => {
     const { tenant, fill } = await scene()
     await fill.documents(1)
     await fill.notifications(20_000, 1)

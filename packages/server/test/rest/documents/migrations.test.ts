@@ -43,7 +43,7 @@ describe.each(stores)('document migrations on %s', (store) => {
     )
     return { status, body }
   }
-  /** Fills a document with everything it can contain; `mark` distinguishes two documents. */
+  /** Fills a document with everything that it can contain except versions. `mark` distinguishes two documents. */
   const fill = async ({ client }: given.Tenant, documentId: string, mark: string, keys: string[]) => {
     const at = { organizationId, documentId }
     for (const key of keys) {
@@ -143,7 +143,7 @@ describe.each(stores)('document migrations on %s', (store) => {
     expect((await content(tenant, 'new')).editors).toMatchObject({ a: 'more' })
   })
 
-  test('[R21] migrated live states and editors are newer than everything that clients of the target have seen', async () => {
+  test('[R21] a migrated live state is newer than all that clients of the target have seen, and a migrated editor keeps its owners', async () => {
     const tenant = await tenantWith([])
     const { client, apiKey } = tenant
     const { read } = server.database
@@ -180,7 +180,7 @@ describe.each(stores)('document migrations on %s', (store) => {
     expect(moved).toMatchObject({ seq: 1, complete: true, owners: new Map([[7, 'u1']]) })
   })
 
-  test('[10.8] migrate merges into an existing document and keeps the contents of both', async () => {
+  test('[10.8] migrate merges the contents of both documents, and the target wins where both have a value', async () => {
     const tenant = await tenantWith([])
     const { client } = tenant
     await client.folders.add({ organizationId, folders: [{ folderId: 'f1' }, { folderId: 'f2' }] })
@@ -465,7 +465,7 @@ describe.each(stores)('document migrations on %s', (store) => {
   }
 })
 
-/** Makes the database refuse to move editors: the migration fails after the document row was moved. */
+/** Makes the database refuse to move editors: the migration fails after it has written the row of the target. */
 async function refuseMoves({ database }: TestServer) {
   await database.write(async (db) => {
     if (database.dialect === 'sqlite') {

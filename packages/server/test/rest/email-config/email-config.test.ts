@@ -108,7 +108,7 @@ describe.each(stores)('email config on %s', (store) => {
 
   test.each<[fault: string, config: unknown]>([
     ['a configuration that is not an object', 'on'],
-    ['no configuration', null],
+    ['null as the configuration', null],
     ['an unknown type', { type: 'pigeon' }],
     ['a credential that is not text', { apiKey: 5 }],
     ['a credential of two lines', { apiKey: 'SG.1\nX-Injected: 1' }],

@@ -116,7 +116,7 @@ describe.each(stores)('folders.add on %s', (store) => {
     expect(await all(tenant)).toEqual([])
   })
 
-  test('[9.1] one of several concurrent calls that add the same folder succeeds', async () => {
+  test('[9.1] if several concurrent calls add the same folder, one adds it and the others report that it exists', async () => {
     const tenant = await tenantWithOrganization()
     const answers = await Promise.all([1, 2, 3].map(() => add(tenant, [{ folderId: 'f1' }])))
     expect(answers.map(({ data }) => data.f1?.message).sort()).toEqual([

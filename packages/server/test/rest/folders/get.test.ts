@@ -213,7 +213,7 @@ describe.each(stores)('folders.get on %s', (store) => {
     expect(idsOf(await all(tenant))).toEqual([...ids.toSorted(), ...inner])
   })
 
-  test('[9.2.1] pages of top-level folders are nested, and a page token is valid only for the same query', async () => {
+  test('[9.2.1] a page of top-level folders contains their subfolders, and a page token is valid only for the same query', async () => {
     const tenant = await tenantWithOrganization()
     await add(tenant, [
       ...['a', 'b', 'c'].map((folderId) => ({ folderId })),

@@ -75,9 +75,9 @@ describe.each(stores)('live state on %s', (store) => {
         body: { error: { status: 'INVALID_ARGUMENT', message } },
       })
     }
-    // Beside `data`, every key that is not one of the three ids is ignored.
+    // Without an id at the top level, other keys beside `data` are ignored.
     expect(await post(tenant, { merge: true, data: { ...channel, data: { a: 1 } } })).toMatchObject(done)
-    // The payload may have the shape of a request.
+    // The payload may look like a request.
     expect(await post(tenant, { ...channel, data: inner })).toMatchObject(done)
     expect(await find(tenant)).toEqual(inner)
   })
@@ -110,7 +110,7 @@ describe.each(stores)('live state on %s', (store) => {
     expect(await find(tenant, '__proto__')).toEqual({ a: 1 })
   })
 
-  test('[4.15] [0.3] broadcast refuses an invalid body in both placements and changes nothing', async () => {
+  test('[4.15] [0.3] broadcast refuses invalid fields, inside data and at the top level, and changes nothing', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.liveState.broadcast({ ...channel, data: { a: 1 } })
     const faults: [Record<string, unknown>, string][] = [
@@ -252,7 +252,7 @@ describe.each(stores)('live state on %s', (store) => {
     expect(after?.epoch).not.toBe(before?.epoch)
   })
 
-  test('[R9] a live state is not stored for a document that does not exist', async () => {
+  test('[R9] liveStates.set stores nothing for a document that does not exist', async () => {
     const { apiKey } = await given.tenant(server)
     const gone = { organizationId: 'o1', documentId: 'gone' }
     const change = { liveStateDataId: 'a', data: '{}', merge: false, userId: 'u1' }

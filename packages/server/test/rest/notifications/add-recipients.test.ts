@@ -63,7 +63,7 @@ describe.each(stores)('recipients of notifications.add on %s', (store) => {
       expect(await inbox(tenant, userId)).toEqual([id])
   })
 
-  test('[18.1] an email address reaches users who have it when the notification is added, and users who get it later', async () => {
+  test('[18.1] an email address reaches users who have it when the notification is added, and users who get the address later', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
     await client.users.add({ organizationId: 'org_1', users: [{ userId: 'u1', email: 'One@Example.com' }] })

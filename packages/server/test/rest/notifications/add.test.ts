@@ -256,7 +256,7 @@ describe.each(stores)('notifications.add on %s', (store) => {
     ).toBe(1)
   })
 
-  test('[22.5] the id of a location is a number derived from its id, or from its name if it has no id', async () => {
+  test('[22.5] a missing locationId is derived, as a number, from the id of the location, or from its name if it has no id', async () => {
     const tenant = await given.tenant(server)
     const zero = await given.notification(tenant, { location: { id: 0, locationName: 'Page 1' } })
     const page = await given.notification(tenant, { location: { locationName: 'Page 1' } })

@@ -38,7 +38,7 @@ describe.each(stores)('notifications.delete on %s', (store) => {
     expect(await inbox(tenant, 'u1')).toEqual([other])
   })
 
-  test('[18.4] delete combines its filters', async () => {
+  test('[18.4] delete removes only notifications that match all filters', async () => {
     const tenant = await given.tenant(server)
     const add = (fields: Parameters<typeof given.notification>[1]) => given.notification(tenant, fields)
     const match = await add({ locationId: 'l1' })

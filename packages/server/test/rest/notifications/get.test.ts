@@ -6,7 +6,7 @@ describe.each(stores)('notifications.get on %s', (store) => {
   const server = useServer(store)
   afterEach(() => void vi.useRealTimers())
 
-  test('[18.2] get combines its filters', async () => {
+  test('[18.2] get returns only notifications that match all filters', async () => {
     const tenant = await given.tenant(server)
     const here = await given.notification(tenant, { locationId: 'l1' })
     const there = await given.notification(tenant, { locationId: 'l2', notifyUsers: [{ userId: 'u2' }] })

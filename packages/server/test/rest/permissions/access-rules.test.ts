@@ -182,7 +182,7 @@ describe.each(stores)('access rules on %s', (store) => {
     expect(await accessOf(client)).toEqual({ accessRole: 'editor', accessType: 'public' })
   })
 
-  test('[25.8] a grant ends at the second of its expiry, without any call', async () => {
+  test('[25.8] a grant is void as soon as the clock reaches its expiresAt, without any call', async () => {
     const client = await accessScene('restricted', 'document', { organization: 'editor' })
     const expiresAt = nowSeconds() + 3600
     await grant(client, 'u1', { ...document('d1'), expiresAt })

@@ -228,7 +228,7 @@ describe.each(stores)('users.add and users.delete on %s', (store) => {
     expect(again.data).toEqual({ u1: unknown })
   })
 
-  test('[12.4] a user removed from an organization loses access to everything inside it, but not elsewhere', async () => {
+  test('[12.4] deleting a user from an organization removes the grants and group memberships inside it, and no others', async () => {
     const tenant = await given.tenant(server)
     const inside = [{}, { documentId: 'd1' }, { folderId: 'f1' }]
     const outside = [{ organizationId: 'org_2' }, { organizationId: 'org_2', documentId: 'd1' }]
@@ -258,7 +258,7 @@ describe.each(stores)('users.add and users.delete on %s', (store) => {
     expect(await Promise.all(levels.map((level) => idsAt(tenant, level)))).toEqual([['u1'], [], ['u1'], []])
   })
 
-  test('[12.4] delete does not find a user of only a document in the organization, and the user keeps the document', async () => {
+  test('[12.4] deleting from an organization does not find a user who has only a grant on a document, and keeps that grant', async () => {
     const tenant = await given.tenant(server)
     await given.users(tenant, ['u1'], { documentId: 'd1' })
     expect((await tenant.client.users.delete({ organizationId, userIds: ['u1'] })).data).toEqual({

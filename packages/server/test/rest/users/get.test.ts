@@ -196,7 +196,7 @@ describe.each(stores)('users.get on %s', (store) => {
     ])
   })
 
-  test('[12.2.1] pages of all documents contain every user once, grouped or not', async () => {
+  test('[12.2.1] pages of all documents contain every user once, or grouped by document every user of each document once', async () => {
     const tenant = await given.tenant(server)
     for (const [documentId, userIds] of [
       ['d2', ['u1', 'u2', 'u3']],
@@ -214,7 +214,7 @@ describe.each(stores)('users.get on %s', (store) => {
     ])
   })
 
-  test('[12.2] pages of a filtered list contain every user once', async () => {
+  test('[12.2] pages of a filtered list contain every matching user once, or once per document if grouped', async () => {
     const tenant = await given.tenant(server)
     await groups(tenant)
     for (const documentId of ['d2', 'd1']) await given.users(tenant, ['u1', 'u2', 'u3'], { documentId })

@@ -222,7 +222,7 @@ describe.each(stores)('users.update on %s', (store) => {
     expect(await read(tenant)).toEqual(before)
   })
 
-  test('[12.2] generated name, initial and color stay the same, and the initial follows the name', async () => {
+  test('[12.2] the generated name, initial and color are the same in every read, and the initial follows a new name', async () => {
     const tenant = await given.tenant(server)
     await given.users(tenant, ['u1'])
     const [first, second] = [await read(tenant), await read(tenant)]

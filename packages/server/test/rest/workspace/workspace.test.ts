@@ -90,9 +90,9 @@ describe.each(stores)('workspace on %s', (store) => {
   })
 
   test.each<[fault: string, data: unknown, message: string]>([
-    ['no data', undefined, 'data is required.'],
+    ['a body without data', undefined, 'data is required.'],
     ['data that is a list', [], 'data is required.'],
-    ['no email', {}, 'ownerEmail is required.'],
+    ['data without an email', {}, 'ownerEmail is required.'],
     ['a blank email', { ownerEmail: '  ' }, 'ownerEmail is required.'],
     ['an email of another type', { ownerEmail: 5 }, 'ownerEmail must be a string.'],
     ['an invalid email', { ownerEmail: 'nobody' }, 'ownerEmail must be a valid email address.'],
