@@ -33,7 +33,7 @@ function given(differs: Partial<Subject> = {}): Subject {
   }
 }
 
-/** A restricted document with a grant that ends at this second. */
+/** A restricted document with a grant that ends at `expiresAt`, in seconds. */
 const until = (expiresAt: number | null) =>
   given({
     document: { disabled: false, accessType: 'restricted', grant: { accessRole: 'editor', expiresAt } },

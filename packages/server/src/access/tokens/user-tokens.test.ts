@@ -89,7 +89,7 @@ const forge = ({ header: fields, claims: changed, payload, key = ours.key }: Dif
     .setProtectedHeader({ ...header(), ...fields })
     .sign(key, { crit: { exp: true, unknown: true } })
 
-/** For headers that no library signs. */
+/** A token with a header that no library signs. */
 const withHeader = (fields: Record<string, unknown>, signature = genuine.split('.')[2]) =>
   `${base64url({ ...header(), ...fields })}.${base64url(claims())}.${signature}`
 
