@@ -48,7 +48,7 @@ test('[K10.1] on a server the hooks return their initial values, open nothing an
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('[K10.1] on a server the hooks render their initial values, even if the connection and the document are open already', async () => {
+test('[K10.1] on a server the hooks render their initial values, even if the connection is open and has the document already', async () => {
   const connection = await fakes.connect()
   fakes.server.socket.authenticate()
   const render = () => renderToString(createElement(PlenumProvider, { connection }, createElement(Room)))

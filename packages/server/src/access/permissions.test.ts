@@ -33,7 +33,7 @@ function given(differs: Partial<Subject> = {}): Subject {
   }
 }
 
-/** A restricted document with a grant that ends at this second. */
+/** A restricted document with a grant that ends at `expiresAt`, in seconds. */
 const until = (expiresAt: number | null) =>
   given({
     document: { disabled: false, accessType: 'restricted', grant: { accessRole: 'editor', expiresAt } },
@@ -336,7 +336,7 @@ describe('roles', () => {
 })
 
 describe('expiry', () => {
-  test('[25.8] a grant applies before the second of expiresAt, and not from that second on', () => {
+  test('[25.8] a grant applies until its time expiresAt, and not from then on', () => {
     const held = { allowed: true, accessRole: 'editor', expiresAt: now, accessType: 'restricted' }
     expect(decide(until(now), now - 1)).toEqual(held)
     expect(decide(until(now), now - 0.001)).toEqual(held)

@@ -87,7 +87,7 @@ describe.each([
     await expect(crdt.diff([before], Uint8Array.of(5))).rejects.toThrow(Error)
   })
 
-  test('[V5] compact collects deleted items and joins neighbours', async () => {
+  test('[V5] compact garbage-collects deleted items and joins neighbouring ones', async () => {
     const doc = new Y.Doc()
     const rows = rowsFrom(doc)
     for (let i = 0; i < 500; i++) doc.getText('t').insert(i, 'x')

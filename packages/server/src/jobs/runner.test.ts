@@ -61,7 +61,7 @@ async function scene() {
   return { clock, runner, addJob, status, failures, setFailing }
 }
 
-test('[10.9] the job runner finds a job without wake when it polls after 5 s', async () => {
+test('[10.9] without a call of `wake`, the job runner finds a job when it polls after 5 s', async () => {
   const { clock, runner, addJob, status } = await scene()
   await runner.start()
   const migrationId = await addJob()

@@ -89,7 +89,7 @@ const forge = ({ header: fields, claims: changed, payload, key = ours.key }: Dif
     .setProtectedHeader({ ...header(), ...fields })
     .sign(key, { crit: { exp: true, unknown: true } })
 
-/** For headers that no library signs. */
+/** A token with a header that no library signs. */
 const withHeader = (fields: Record<string, unknown>, signature = genuine.split('.')[2]) =>
   `${base64url({ ...header(), ...fields })}.${base64url(claims())}.${signature}`
 
@@ -140,7 +140,7 @@ test('[7.1.2] verify accepts a token without a name, an email address or permiss
   })
 })
 
-test('[7.1.2] a token is valid until the second in which it expires', async () => {
+test('[7.1.2] a token is valid until its time exp, and expired from then on', async () => {
   const last = (seconds + twoDays) * 1000
   expect(await failure(genuine, last - 1)).toBe('accepted')
   expect(await failure(genuine, last)).toBe(isExpired)
@@ -286,8 +286,8 @@ describe('[7.1.2] verify refuses a token that is or has', () => {
     expect(await failure(await make())).toBe(isInvalid)
   })
 
-  test('one character changed at any position', async () => {
-    // The last character of a part may contain unused bits.
+  test('one character changed at any position but the last', async () => {
+    // Some bits of the last character of the signature are not used.
     const places = Array.from({ length: genuine.length - 1 }, (_, index) => index)
     const accepted = []
     for (const at of places) {

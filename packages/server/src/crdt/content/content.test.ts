@@ -141,7 +141,7 @@ describe('[17.3] replace', () => {
     expect(changes).toEqual({ absent: 'delete', added: 'add', changed: 'update' })
   })
 
-  it('[17.3] replacing a map or array keeps the shared types of clients whose content is equal', () => {
+  it('[17.3] replacing a map or array keeps a shared type that a client created, if the content of the type stays equal', () => {
     const editor = openEditor([])
     const [title, row] = [new Y.Text('Title'), new Y.Map([['a', 1]])]
     editor.getMap('map').set('title', title)

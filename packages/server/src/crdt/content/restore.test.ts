@@ -139,7 +139,7 @@ describe('[17.6] restoring a version', () => {
     expect(one.getXmlFragment('new xml').toJSON()).toBe('')
   })
 
-  it('[17.6] a restore writes values that no method of Yjs would insert', () => {
+  it('[17.6] a restore writes values of every kind: undefined, NaN, bigints, bytes, hooks and embedded types', () => {
     const values = [
       undefined,
       null,
@@ -189,7 +189,7 @@ describe('[17.6] restoring a version', () => {
     expect(roots.array(one).toArray()).toEqual(values)
   })
 
-  it('[17.6] a restore splits no surrogate pairs, and writes pairs again of which half was deleted', () => {
+  it('[17.6] a restore splits no surrogate pair, and writes a pair again if half of it was deleted', () => {
     const replaced = twoStates(
       (doc) => roots.text(doc).insert(0, '\u{1f600}'),
       (doc) => {

@@ -16,7 +16,10 @@ function accept(index: DocumentIndex, bytes: Uint8Array): void {
   index.add(verdict.value)
 }
 
-/** What the index learns later than Yjs, which deletes some items by itself. Until then they are present in the index. */
+/**
+ * What the index learns later than Yjs, which deletes some items by itself and garbage-collects (`collected`) deleted
+ * items. Until then the items are present in the index.
+ */
 type Later = 'deleted or collected' | 'collected' | 'nothing'
 
 /** The first difference between an index and Yjs; undefined if there is none. */

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { covers, type Ranges, RangeSet, unite } from './ranges.ts'
 import { SortedPairs } from './sorted-pairs.ts'
 
-/** Ranges below the limit, in order; some touch each other. */
+/** The starts and ends of ranges up to the limit, in order. The ranges do not touch each other. */
 const ranges = (maxRanges: number, limit: number) =>
   fc.uniqueArray(fc.nat(limit), { maxLength: maxRanges * 2 }).map((list) => {
     const sorted = list.sort((a, b) => a - b)

@@ -84,7 +84,7 @@ describe('[V1] the bounds of an update', () => {
     ]).flat()
   }
 
-  test('[V1] types that several updates together nest too deep are refused', () => {
+  test('[V1] an update is refused if it nests types too deep together with the types that are stored already', () => {
     const doc = docOf(structs(chain(64)))
     const deeper = update({
       structs: [{ client: 6, clock: 0, structs: [{ parent: [5, 63], content: type(0) }] }],
@@ -114,7 +114,7 @@ describe('[V1] the bounds of an update', () => {
     expect(defaultBounds.bytes).toBe(2 ** 20)
   })
 
-  test('[V1] numbers from 2^53 on, and clocks that reach it by addition, are refused', () => {
+  test('[V1] an update with a number of 2^53 or more, or a clock that reaches it by addition, is refused', () => {
     const number = (...bytes: number[]) => encode((e) => encoding.writeUint8Array(e, Uint8Array.from(bytes)))
     const large = (value: number) => [...encode((e) => encoding.writeVarUint(e, value))]
     const max = large(Number.MAX_SAFE_INTEGER)
@@ -142,7 +142,7 @@ describe('[V1] the bounds of an update', () => {
     ['members of a value', [1, 1, 5, 0, 8, 1, 1, 114, 1, 117, 0xff, 0xff, 0xff, 0xff, 0x0f, 126, 0]],
     ['clients with deletes', [0, 0xff, 0xff, 0xff, 0xff, 0x0f, 5, 1, 0, 1]],
     ['deletes', [0, 1, 5, 0xff, 0xff, 0xff, 0xff, 0x0f, 0, 1]],
-  ])('[V1] a count of %s beyond the remaining bytes is refused within 50 ms', (_, bytes) => {
+  ])('[V1] an update with a count of %s beyond its remaining bytes is refused within 50 ms', (_, bytes) => {
     const milliseconds = processorMs(() => expect(codeOf(Uint8Array.from(bytes))).toBe('malformed'))
     expect(milliseconds).toBeLessThan(50)
   })

@@ -24,7 +24,7 @@ import {
   type Verdict,
 } from './validate-update.ts'
 
-/** Measured: at most 1. The validation has no loop over the document, so more would mean a new one. */
+/** Measured: at most 1. The validation has no loop over the document. More lookups would mean that it has one. */
 const maxLookupsPerByte = 1
 
 /** Counts how often the validation asks for something about the document. */

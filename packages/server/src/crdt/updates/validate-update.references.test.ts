@@ -96,14 +96,14 @@ describe('[V1] the references of an update', () => {
     expect(disagreement(new Y.Doc(), bytes, verdict.value)).toBeUndefined()
   })
 
-  test('[V1] an item that is partly known is refused, because Yjs throws if that part is collected', () => {
+  test('[V1] an update with a partly known item is refused, because Yjs throws if the known part was garbage-collected', () => {
     const doc = docOf(struct({ gc: 1 }))
     expect(validate(doc, abc)).toMatchObject({ fault: { code: 'gap' } })
     expect(() => Y.applyUpdate(doc, abc)).toThrow(TypeError)
     expect(codeOf(struct({ gc: 4 }), stateOf(docOf(abc)))).toBe('accepted')
   })
 
-  test('[V1] a value of several parts for a known key is refused, because Yjs throws when the map is deleted', () => {
+  test('[V1] an update with a value of several parts for a known key is refused, because Yjs throws when the map is deleted', () => {
     const map = struct({ content: type(1) }, { parent: [5, 0], key: 'k', content: any(1) })
     const longer = update({
       structs: [{ client: 5, clock: 2, structs: [{ origin: [5, 1], content: text('xy') }] }],

@@ -30,7 +30,7 @@ describe('[V1.1] known structs in an update', () => {
     expectText(Y.encodeStateAsUpdate(doc), 'abcde!x')
   })
 
-  test('[V1.1] known structs are removed from an update, and so is the known part of a collected struct', () => {
+  test('[V1.1] known structs are removed from an update, and so is the known part of a garbage-collected struct', () => {
     const known = new Map([
       [5, 3],
       [6, 4],

@@ -30,7 +30,7 @@ import { validateUpdate } from './validate-update.ts'
 
 describe('[V1] the validation of content', () => {
   test.each<[string, StructScene]>([
-    ['collected structs', { gc: 7 }],
+    ['a garbage-collected struct', { gc: 7 }],
     ['deleted content', { content: deleted(3) }],
     ['deleted values of a key', { key: 'k', content: deleted(3) }],
     ['JSON content', { content: json('{"a":[1,-2.5e3,"\\u0041"]}', 'undefined', ' null ') }],
@@ -108,7 +108,7 @@ describe('[V1] the validation of content', () => {
     ['a struct without values', struct({ content: any() })],
     ['a struct without JSON', struct({ content: json() })],
     ['deleted content of length 0', struct({ content: deleted(0) })],
-    ['a collected struct of length 0', struct({ gc: 0 })],
+    ['a garbage-collected struct of length 0', struct({ gc: 0 })],
     ['an empty delete', update({ deletes: [{ client: 5, ranges: [[0, 0]] }] })],
     ['a client without structs', update({ structs: [{ client: 5, clock: 0, structs: [] }] })],
     [

@@ -13,7 +13,7 @@ const known = new Map([
 const isForeign = (client: number) => client === 6
 
 describe('[V3] removing the structs of foreign clients from an update', () => {
-  test('[V3] the other new structs stay in the update, and so do the deletes of items that are then known', () => {
+  test('[V3] the new structs of other clients stay in the update, and so do the deletes of items that are known or stay', () => {
     const bytes = update({
       structs: [
         { client: 9, clock: 0, structs: [{ origin: [5, 2], content: text('d😀') }] },

@@ -142,7 +142,7 @@ describe('[V5] a thread pool', () => {
     tasks.push(run('c1'), run('c2'))
     end('b1')
     await beginning('a1', 'b1', 'c1')
-    // The last turn of both was before that of lane `c`.
+    // Lanes `a` and `b` had their last turns before lane `c`.
     tasks.push(run('b2'), run('a2'))
     end('c1')
     await beginning('a1', 'b1', 'c1', 'a2')

@@ -13,7 +13,7 @@ beforeEach(async () => {
 
 afterEach(() => vi.restoreAllMocks())
 
-/** The time passes in this iteration of the event loop. */
+/** Lets time pass in this iteration of the event loop. */
 function beBusy(ms: number): void {
   now += ms
 }

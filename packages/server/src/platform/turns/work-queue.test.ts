@@ -69,7 +69,7 @@ describe('a work queue', () => {
     elsewhere.run('elsewhere')
     await scheduler.idle()
     expect(done).toHaveLength(102)
-    // The scheduler runs work for 8 ms at first. Then each client that has spent as little gets a slice of 2 ms.
+    // The scheduler runs work for 8 ms at first. Then the clients that have used the least time get slices of 2 ms.
     expect(done.indexOf('quiet')).toBeLessThan(50)
     expect(done.indexOf('elsewhere')).toBeLessThan(20)
   })

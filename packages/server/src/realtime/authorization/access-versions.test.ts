@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { AccessVersions } from './access-versions.ts'
 
-test('[R9] the access version of a user increases with every change, even after more users have changed than are counted', () => {
+test('[R9] the access version of a user increases with every change, even when too many users change to count each of them', () => {
   const versions = new AccessVersions()
   const seen = [versions.of('ada')]
   for (let times = 0; times < 25; times++) {

@@ -27,7 +27,7 @@ function scene() {
 }
 
 describe('[R9] the open documents of an API key when access changes', () => {
-  test('[R9] a change of users checks only the documents that one of these users has open', () => {
+  test('[R9] a change of the access of some users checks only the documents that one of these users has open', () => {
     const { documents, authorized, changes } = scene()
     const [ada, bob] = [documents.accessVersions.of('ada'), documents.accessVersions.of('bob')]
     documents.onAccessChanged({ userIds: ['ada', 'ada'] })
@@ -40,7 +40,7 @@ describe('[R9] the open documents of an API key when access changes', () => {
     expect([...changes.values()]).toEqual([1, 1, 1])
   })
 
-  test('[R9] a change of documents or organizations checks only these documents', () => {
+  test('[R9] a change of access to some documents or organizations checks only the documents named or in these organizations', () => {
     const { documents, authorized, changes } = scene()
     documents.onAccessChanged({ organizationIds: ['o1'], documentIds: ['d1', 'd1', 'missing'] })
     expect([...changes]).toEqual([['o1/d1', 1]])

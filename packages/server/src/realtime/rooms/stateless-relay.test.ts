@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Member } from './member.ts'
 import { StatelessRelay, type StatelessRefusal } from './stateless-relay.ts'
 
-test('[R47.5] a relay refuses empty messages beyond the 4,096 that wait', () => {
+test('[R47.5] at most 4,096 empty messages wait in a relay, and further ones are refused', () => {
   const relay = new StatelessRelay(new Set(), () => {})
   const refusals: StatelessRefusal[] = []
   const from = { canWriteNow: true } as Member

@@ -48,7 +48,7 @@ test('[R14.1] requested answers do not count towards the bytes that may wait for
   expect(closes).toEqual([4008])
 })
 
-test('[R14] an answer in turn does not wait for a socket that is destroyed already', async () => {
+test('[R14] `answerInTurn` does not wait for a socket that is destroyed already', async () => {
   const { connection, socket } = slowClient()
   connection.answer(Buffer.alloc(maxWaitingBytes))
   socket.destroy()
@@ -78,7 +78,7 @@ test('[R14.2] a large answer is built only after the client has read the answer 
   expect(socket.listenerCount('drain')).toBe(0)
 })
 
-test('[R14] an answer in turn runs after an answer that fails', async () => {
+test('[R14] `answerInTurn` runs the next answer after an answer that fails', async () => {
   const { connection } = slowClient()
   const failed = connection.answerInTurn(() => Promise.reject(new Error('unreadable')))
   const next = connection.answerInTurn(async () => {})

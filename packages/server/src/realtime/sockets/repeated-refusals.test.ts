@@ -19,7 +19,7 @@ test('[R46.1] a client that reconnects after each refusal is closed later each t
   expect(refusals.recordRefusal('bob')).toBe(0)
 })
 
-test('[R46.1] a client that was not refused for a minute is closed without a delay again', () => {
+test('[R46.1] a client that was not refused for a minute is closed without a delay at its next refusal', () => {
   const { clock, refusals } = given()
   refusals.recordRefusal('ada')
   clock.step(59_999)

@@ -89,7 +89,7 @@ describe('[R7] the batch writer', () => {
     expect([writer.isIdle, clock.pending]).toEqual([true, 0])
   })
 
-  test('[R7] the batch writer reports items as stored without a transaction if nothing has to be stored', async () => {
+  test('[R7] the batch writer starts no transaction if nothing has to be stored, and still calls `onStored`', async () => {
     const { events, add, settle } = scene()
     add('refused')
     await settle()

@@ -15,7 +15,7 @@ describe('[25.9] the oracle of the access matrix gives the listed result in the 
   const editor = (level: string): Grant => ({ level, role: 'editor' })
   const viewer = (level: string): Grant => ({ level, role: 'viewer' })
 
-  test.each<[AccessType, string | undefined, Grant | undefined, Grant | undefined, string]>([
+  const cases: [AccessType, string | undefined, Grant | undefined, Grant | undefined, string][] = [
     ['public', undefined, undefined, undefined, 'editor'],
     ['public', undefined, viewer(o), undefined, 'viewer'],
     ['organizationPrivate', f, undefined, undefined, 'denied'],
@@ -26,9 +26,18 @@ describe('[25.9] the oracle of the access matrix gives the listed result in the 
     ['restricted', f, viewer(f), undefined, 'viewer'],
     ['restricted', undefined, editor(o), undefined, 'denied'],
     ['restricted', d, { ...editor(d), expiresAt: 100 }, undefined, 'denied'],
-  ])(
-    '[25.9] the oracle, for a document that is %s by %s, with the stored grant %j and the token grant %j, gives %s',
-    (type, level, stored, token, expected) => {
+  ]
+  const named = (grant: Grant | undefined) =>
+    grant ? `${grant.expiresAt === undefined ? '' : 'expired '}${grant.role} of ${grant.level}` : 'none'
+
+  const rows = cases.map(([type, level, stored, token, expected]) => {
+    const input = { level, stored, token }
+    return [type, level ?? 'default', named(stored), named(token), expected, input] as const
+  })
+
+  test.each(rows)(
+    '[25.9] the oracle, for a document that is %s by %s (stored grant: %s, token grant: %s), gives %s',
+    (type, _definedBy, _stored, _token, expected, { level, stored, token }) => {
       const types = new Map(level === undefined ? [] : [[level, type]])
       expect(expectedRole({ levels, types, defaultType: type }, { stored, token }, 100)).toBe(expected)
     },
@@ -46,7 +55,7 @@ describe('access to live documents', () => {
       turn,
     ]),
   )(
-    '[25.4] [R3] [R5] a document that is %s by the %s gives the expected access for every grant and place, with rotating grant sources and dialects',
+    '[25.4] [R3] [R5] with the access type %s set for the %s, each grant gives the expected access to each document; grant sources and dialects rotate',
     { timeout: 300_000 },
     async (type, definedBy, turn) => {
       const tally = await runMatrix(sqlite, { scene: { type, definedBy }, turn })

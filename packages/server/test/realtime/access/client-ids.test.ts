@@ -37,7 +37,7 @@ async function opened(client: RawClient): Promise<RawClient> {
 describe.each(stores)('ownership of Yjs client ids on %s', (store) => {
   const server = useServer(store)
 
-  /** Creates a tenant with a document, and a function that opens its editor with a token of a role. */
+  /** Creates a tenant with a document. `open` opens its editor with a token of a role, `grant` stores a role. */
   async function tenantWithDocument() {
     const tenant = await given.tenant(server)
     await given.restrictedDocument(tenant, 'doc_1')
@@ -51,7 +51,7 @@ describe.each(stores)('ownership of Yjs client ids on %s', (store) => {
     return { open, grant, content }
   }
 
-  describe.each(dialects)('over %s', (dialect) => {
+  describe.each(dialects)('at /%s', (dialect) => {
     test('[R31] [R31.2] an editor can type after a reconnect although a viewer used its Yjs client id in awareness', async () => {
       const { open, content } = await tenantWithDocument()
       const observer = await open('wit', 'realtime', 'editor')
@@ -70,7 +70,7 @@ describe.each(stores)('ownership of Yjs client ids on %s', (store) => {
       expect(await content()).toBe('mine')
       after.sendAwareness(ada.id, 2, { name: 'Ada' })
       await eventually(() => observer.awarenessOf(ada.id)).toEqual({ name: 'Ada' })
-      // The viewer receives the same state as all clients and cannot take the id back.
+      // The viewer cannot take the id back.
       vic.sendAwareness(ada.id, 2_000, { name: 'Vic' })
       vic.sendAwareness(ada.id, 2_000, null)
       await vic.flushed()
@@ -78,7 +78,7 @@ describe.each(stores)('ownership of Yjs client ids on %s', (store) => {
       await eventually(() => observer.awarenessOf(ada.id)).toEqual({ name: 'Ada', cursor: 1 })
     })
 
-    test('[R31.1] only the owner of a Yjs client id that has written can set its awareness state', async () => {
+    test('[R31.1] once a user has written with a Yjs client id, only this user can set its awareness state', async () => {
       const { open } = await tenantWithDocument()
       const observer = await open('wit', 'realtime', 'editor')
       const ada = yjsAuthor()
@@ -141,7 +141,7 @@ describe.each(stores)('ownership of Yjs client ids on %s', (store) => {
   })
 })
 
-test('[R31] a viewer who uses a Yjs client id in awareness loses it when the server learns that another user wrote with it on another server', async () => {
+test('[R31] a viewer loses a Yjs client id in awareness when the server learns that another user wrote with the id on another server', async () => {
   const databaseUrl = await createPostgresDatabase()
   const data = { dataDir: '/tmp/unused', databaseUrl }
   const servers = await Promise.all([startServer('postgres', { data }), startServer('postgres', { data })])

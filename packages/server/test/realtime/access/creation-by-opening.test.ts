@@ -190,7 +190,7 @@ test('[R17.1] two servers on one database share the daily limit', async () => {
       return (await openMany(client, `u${index}`, 60)).opened
     }),
   )
-  // The clients of each server open 120 documents, because a server cannot use what the other one has reserved.
+  // The clients of each server try to open 120 documents, because a server cannot use what the other one has reserved.
   expect(opened.reduce((sum, count) => sum + count)).toBe(120)
 })
 

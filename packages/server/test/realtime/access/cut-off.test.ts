@@ -20,8 +20,9 @@ const documentRef = { organizationId: 'o1', documentId: 'd1' }
 const readOnly = 'The user may read this document, but not change it.'
 
 /**
- * `idle` sends nothing and must be notified. `writing` writes right after the answer of the revocation. `typing`
- * writes all the time. `new` has an editor open that is still empty.
+ * All but `new` write before the revocation. Then `idle` sends nothing and must be notified, `writing` writes right after
+ * the answer to the revocation, and `typing` writes during the revocation and after the answer. `new` has an editor open
+ * that is still empty, and writes right after the answer.
  */
 const behaviors = ['idle', 'writing', 'typing', 'new'] as const
 type Behavior = (typeof behaviors)[number]
@@ -92,7 +93,7 @@ afterAll(() => {
   console.log(['Longest time from the answer until a client was notified:', ...lines].join('\n'))
 })
 
-/** Expects that clients of the document get the reason of their close or of their refused writes. */
+/** Expects that clients get the reason of their close, and at `/realtime` also the reason of refused writes. */
 function expectReasons(actors: readonly Actor[], effect: Consequence): void {
   if (effect === 'viewer') {
     expect(byEditor(actors, ({ client }) => client.ending)).toEqual(byEditor(actors, () => undefined))

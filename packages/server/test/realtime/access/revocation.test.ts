@@ -140,7 +140,7 @@ describe.each(stores)('tokens and later changes of access on %s', (store) => {
       ({ client }) => client.permissions.add(onAda({ ...document, accessRole: 'viewer' })),
     ],
   ])(
-    '[25.3] [R9.2] [25.3.1] %s as a viewer makes an older token read-only, and a newer token can write',
+    '[25.3] [R9.2] [25.3.1] %s with the role viewer makes an older token read-only, and a newer token can write',
     async (_, accessType, demote) => {
       const tenant = await scene(accessType)
       const resources = accessType === 'restricted' ? [document] : [organization]
@@ -200,7 +200,7 @@ describe.each(stores)('tokens and later changes of access on %s', (store) => {
     for (const origin of [server.url, 'https://example.com']) {
       const socket = from(origin)
       await socket.receivedCount(1)
-      // A message of type 0 requests the document. One of type 2 would contain the close reason.
+      // The server accepts the client, so it requests the document with a message of type 0.
       expect(socket.received[0]?.[0]).toBe(0)
     }
   })

@@ -50,7 +50,7 @@ describe.each(stores)('updates that wait while access ends on %s', (store) => {
     return { tenant, open, stored }
   }
 
-  describe.each(dialects)('over %s', (dialect) => {
+  describe.each(dialects)('at /%s', (dialect) => {
     test.each(Object.entries(revocations))(
       '[R32] [R32.2] [R32.3] waiting updates of %s are not stored after the answer to the call that changed the access, and other users lose no updates',
       async (_, revoke) => {

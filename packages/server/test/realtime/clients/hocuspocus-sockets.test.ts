@@ -38,7 +38,7 @@ describe.each(stores)('providers and sockets of Hocuspocus clients on %s', (stor
     await converged(ada.doc, bob.doc)
   })
 
-  test('[R6] a provider that replaces a not yet authenticated one on the same socket syncs and gets the text typed there', async () => {
+  test('[R6] a provider that replaces an unauthenticated one on the same socket syncs, and gets the text typed in the first one', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const socket = hocuspocusSocket(server)

@@ -148,7 +148,7 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     expect(data[0]?.data).toBe('meanwhile')
   })
 
-  test('[R6.5] a provider that was denied can send its token again on the same socket', async () => {
+  test('[R6.5] a provider that was denied can send another token on the same socket', async () => {
     const tenant = await given.tenant(server)
     const { received, ...events } = collectEvents()
     let token = 'x'

@@ -118,7 +118,7 @@ describe('messages of other Hocuspocus provider versions', () => {
     await eventually(client.types).toEqual([auth, sync, sync, sync, syncStatus, auth, sync, sync])
   })
 
-  test('[R6.4] requests sent before the token are answered, unless the provider closed the editor', async () => {
+  test('[R6.4] a sync request sent before the token is answered after it, unless the provider closed the editor in between', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const early = await openSocket(server)
@@ -133,7 +133,7 @@ describe('messages of other Hocuspocus provider versions', () => {
     await eventually(gone.types).toEqual([auth, sync, syncStatus])
   })
 
-  test('[R6.7] messages of types for other servers are ignored', async () => {
+  test('[R6.7] a close, an update and awareness sent before the token are ignored, and so are types that the server does not handle', async () => {
     const tenant = await given.tenant(server)
     const client = await openSocket(server)
     client.send(editorName, close)

@@ -47,7 +47,7 @@ describe.each(stores)('refused y-websocket clients on %s', (store) => {
       refusals.map(async ({ token: one, name, code }) => {
         const first = await open(server, one, name).closed
         expect(first.code).toBe(code)
-        // Before the server's delay begins: a busy machine may report `open` to the client much later.
+        // Taken before the server's delay begins, because a busy machine may report `open` to the client much later.
         const startedAt = performance.now()
         const again = open(server, one, name)
         expect(await again.closed).toEqual(first)

@@ -188,7 +188,7 @@ describe.each(stores)('Y-Sweet clients on %s', (store) => {
       const { url, docId, token = '' } = await manager.getClientToken(editorName, { userId: `user ${index}` })
       const send = async () => {
         const { pathname } = new URL(url)
-        // Before the server's delay begins: a busy machine may report `open` to the client much later.
+        // Taken before the server's delay begins, because a busy machine may report `open` to the client much later.
         const startedAt = performance.now()
         const socket = new RawSocket(server, `${pathname}/${docId}?token=${token}`)
         // The first message of the server shows that it has authorized the client and reads its messages.
@@ -281,7 +281,7 @@ describe('the sync status of Y-Sweet', () => {
     zoe.provider.on('connection-close', () => ends++)
     disk.hold()
     zoe.text.insert(0, 'x')
-    // The client pings the server after 2 s of silence and disconnects 3 s later.
+    // The client pings after 2 s of silence. It disconnects if no message arrives within 3 s after a ping or a change.
     const { websocket } = zoe.provider as unknown as { websocket: WebSocket }
     for (let messages = 0; messages < 3; messages++) {
       await new Promise((resolve) => websocket.addEventListener('message', resolve, { once: true }))

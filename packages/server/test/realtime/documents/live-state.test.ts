@@ -264,7 +264,7 @@ describe.each(stores)('live states over sockets on %s', (store) => {
     expect(await client.take('done')).toMatchObject({ id: 9, position: { seq: 1 } })
   })
 
-  test('[R13] keys that name a prototype, and strings with escapes, are returned unchanged', async () => {
+  test('[R13] ids and keys that are property names of JavaScript objects, and strings with escapes, are returned unchanged', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
     const view = new DocumentView(client)

@@ -473,7 +473,7 @@ describe.each(stores)('large presence lists on %s', (store) => {
     }
     const client = await connect(tenant, 'ada')
     let ref = 0
-    // The server reads the list again after the last client closes the document.
+    // After the last client has closed the document, the next opening reads the list again.
     const before = async () => {
       client.send({ type: 'close', ref: ref++ })
       await eventually(async () => (await openDocuments())?.[1]).toBe('0')

@@ -202,7 +202,7 @@ describe.each(stores)('the editor log on %s', (store) => {
     expect((await free()).map((one) => typeof one === 'object')).toEqual([true, true, true, false])
   })
 
-  test('[17.3] canStillAppend is true if only other writers appended since the number, and no snapshot replaced rows after it', async () => {
+  test('[17.3] canStillAppend is false if, after the given seq, the same writer appended or a snapshot replaced rows, or if the editor is another one', async () => {
     const { apiKey } = await tenant()
     const by = (userId: string) => ({ writer: { userId, sessionId: null } })
     const canAppend = (seq: number, createdAt = 1000) =>

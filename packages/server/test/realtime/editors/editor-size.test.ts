@@ -14,7 +14,7 @@ import { textIn } from '../../support/words.ts'
 const maxBytes = 200_000
 const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 
-/** Creates a client document and returns one update for each transaction. */
+/** Creates a client document. Each call of `insert` is a transaction and returns its update. */
 function writer() {
   const doc = new Y.Doc()
   const updates: Uint8Array[] = []
@@ -45,7 +45,7 @@ describe.each(stores)('the size limit of an editor on %s', (store) => {
   }
 
   test.each(dialects)(
-    '[S6] [R48.3] [S6.1] a full editor refuses additions over %s, names the limit, and can still be read and written',
+    '[S6] [R48.3] [S6.1] at /%s an update that would exceed the limit is refused, the client or the log gets the limit, and a smaller update is stored',
 
     async (dialect) => {
       const tenant = await given.tenant(server)
@@ -88,7 +88,7 @@ describe.each(stores)('the size limit of an editor on %s', (store) => {
     expect(errors).toMatchObject([refusal])
   })
 
-  test('[S6.3] a full editor stores a refused change once enough content is deleted', async () => {
+  test('[S6.3] a change that was refused because of the limit is stored once enough content is deleted', async () => {
     const tenant = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant))
     await synced(ada)
@@ -105,7 +105,7 @@ describe.each(stores)('the size limit of an editor on %s', (store) => {
     expect(ada.provider.shouldConnect).toBe(true)
   })
 
-  test('[S6] [S6.1] [S6.2] a full editor refuses additions of a backend and accepts changes that make it smaller', async () => {
+  test('[S6] [S6.1] [S6.2] writes of a backend are refused if the editor would exceed the limit, and accepted if they fit or make it smaller', async () => {
     const tenant = await given.tenant(server)
     const { crdt, crdtVersions } = tenant.client
     const tooLarge = {

@@ -105,7 +105,7 @@ describe.each(stores)('bursts of messages on %s', (store) => {
   }, 120_000)
 
   test.each(dialects)(
-    '[R1.4] a burst over %s from a client that disconnects at once is stored',
+    '[R1.4] a burst at /%s from a client that disconnects at once is stored',
     async (dialect) => {
       const tenant = await given.tenant(server)
       await given.document(tenant)

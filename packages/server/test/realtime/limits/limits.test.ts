@@ -21,7 +21,7 @@ describe('clients that use too many resources', () => {
     const slow = await RawSocket.connect(server, `/yjs/${editorName}?token=${token}`)
     slow.socket.pause()
 
-    // More than the kernel buffers for a paused reader plus the mebibyte that the server buffers.
+    // The 60 blocks are more than the kernel buffers for a paused reader plus the 1 MiB that the server buffers.
     const block = 'x'.repeat(200_000)
     let longest = 0
     for (let sent = 0; sent < 60; sent++) {
@@ -107,14 +107,14 @@ describe('clients that do not identify themselves', () => {
 
   test('[R16] [R16.3] a socket that sends no token in time, or too much data before it, is closed', async () => {
     for (const [path, code] of [
-      // Providers may attach to the socket later, so the code is resumable.
+      // Providers may attach to the socket later, so clients reconnect after this code.
       ['/hocuspocus', 4008],
       ['/realtime', 4401],
     ] as const) {
       const silent = new RawSocket(server, path)
       expect(await silent.closed).toMatchObject({ code, reason: expect.stringContaining('token_missing') })
       const loud = await RawSocket.connect(server, path)
-      // The frame is never finished, and the server keeps no part of it.
+      // The server counts the bytes as they arrive, so it closes the socket although the message never ends.
       loud.socket.send(Buffer.alloc(30_000), { fin: false })
       expect(await loud.closed).toMatchObject({ code: 4400 })
     }

@@ -152,7 +152,7 @@ describe('slow readers of large documents', () => {
   })
 
   test.each(dialects)(
-    '[R14.2] [R18] a client that pings between the pieces of a large document receives all of it over %s',
+    '[R14.2] [R18] at /%s a client that pings between the pieces of a large document receives all of it',
     async (dialect) => {
       const { tenant, writer } = await largeDocument(9)
       const client = rawClient(server, dialect, { token: await tokenFor(tenant), ...editorRef })

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 test.each(dialects)(
-  '[R18] a client that waits for its document gets answers to its pings over %s',
+  '[R18] at /%s a client that waits for its document gets answers to its pings',
   async (dialect) => {
     const tenant = await given.tenant(server)
     await given.document(tenant)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { Receipts } from './receipts.ts'
 
 describe('[R10.6] receipts', () => {
-  test('[R10.6] an update is acknowledged once all updates before it are saved or refused', () => {
+  test('[R10.6] a saved update is acknowledged once all updates before it are saved or refused', () => {
     const receipts = new Receipts()
     for (const number of [1, 2, 5, 9]) expect(receipts.expect(number)).toBe(true)
     receipts.settle(2, 'saved')

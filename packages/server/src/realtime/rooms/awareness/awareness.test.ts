@@ -96,7 +96,7 @@ describe('awareness states', () => {
     expect([...states.clientIds]).toEqual([1, 2])
   })
 
-  test('[R34.2] a state above 16 KiB is refused, except in an echo of the state of another client', () => {
+  test('[R34.2] a state above 16 KiB is refused, but ignored if it is for another Yjs client id than that of the session', () => {
     const states = new AwarenessStates(() => undefined)
     const tooLarge = JSON.stringify({ cursor: 'x'.repeat(16_384) })
     expect(states.receive(owner('s1'), state(1, 1, tooLarge))).toBe('tooLarge')
