@@ -50,11 +50,12 @@ export function seed({ write, dialect }: Database, apiKey: string, organizationI
       insertDocuments(count, text('d'), `${text('f')} || '-${depth}'`),
     folders: (count: number, parentFolderId: string | null, prefix = 'f') =>
       insertFolders(count, text(prefix), parentFolderId === null ? 'null' : `'${parentFolderId}'`),
-    /** Folders `f<i>-1` to `f<i>-<depth>`, each inside the one before, for every `i` from 1 to `count`. */
-    folderChains(count: number, depth: number) {
+    /** Folders `f<i>-1` to `f<i>-<depth>`, each inside the one before, for every `i` from 1 to `count`. All ids end with `suffix`. */
+    folderChains(count: number, depth: number, suffix = '') {
       const [chain, level] = [`(i - 1) / ${depth} + 1`, `(i - 1) % ${depth} + 1`]
-      const id = `${text('f', chain)} || '-' || (${level})`
-      const parentId = `case when ${level} > 1 then ${text('f', chain)} || '-' || (${level} - 1) end`
+      const idAt = (level: string) => `${text('f', chain)} || '-' || (${level}) || '${suffix}'`
+      const id = idAt(level)
+      const parentId = `case when ${level} > 1 then ${idAt(`${level} - 1`)} end`
       return insertFolders(count * depth, id, parentId)
     },
     /** Spread over the documents `d1` to `d<documents>`. */
