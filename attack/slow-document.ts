@@ -15,7 +15,7 @@ export async function addSlowDocument(
   const token = await userToken(attacker, 'mallory')
   const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/yjs/org_1/doc_1/${editorId}?token=${token}`)
   await once(socket, 'open')
-  const update = slowDocument(size === 'short' ? 10_000 : 25_000, firstClientId)
+  const update = slowDocument(size === 'short' ? 3_000 : 25_000, firstClientId)
   // The server sends an update back to its sender once it is stored.
   const stored = new Promise<void>((resolve) => {
     socket.on('message', (data: Buffer) => {

@@ -25,7 +25,7 @@ export const costlyBodies: Attack = {
   name: 'bodies that take long to parse',
   withoutDatabase: true,
   async prepare({ url, attacker, size }) {
-    const [durationMs, concurrentLargeBodies] = size === 'short' ? [1_500, 10] : [10_000, 30]
+    const [durationMs, concurrentLargeBodies] = size === 'short' ? [1_000, 10] : [10_000, 30]
     const send = async (path: string, body: Buffer<ArrayBuffer>) => {
       const headers = { 'content-type': 'application/json', ...attacker.headers }
       const response = await fetch(`${url}${path}`, { method: 'POST', headers, body })

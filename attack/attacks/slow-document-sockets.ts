@@ -18,7 +18,7 @@ export const slowDocumentSockets: Attack = {
     await addSlowDocument(scene, 'slow', 7)
     const token = await userToken(scene.attacker, 'mallory')
     const url = `${scene.url.replace(/^http/, 'ws')}/yjs/org_1/doc_1/slow?token=${token}`
-    const [socketCount, durationMs] = scene.size === 'short' ? [20, 3_000] : [20, 20_000]
+    const [socketCount, durationMs] = scene.size === 'short' ? [20, 1_500] : [20, 20_000]
     return async () => {
       let isOver = false
       const reconnect = async () => {
