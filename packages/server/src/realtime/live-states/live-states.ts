@@ -1,6 +1,6 @@
 import type { Position } from '@plenum/protocol/realtime'
 import type { readSince, StoredLiveState } from '../../store/documents/live-state-log.ts'
-import { idOf, maxPerDocument } from '../../store/documents/live-states.ts'
+import { idOf } from '../../store/documents/live-states.ts'
 import { RefFrames } from '../sockets/ref-frames.ts'
 
 export interface LiveStatesDeps {
@@ -45,8 +45,6 @@ export class LiveStates {
   readonly #subscribers = new Set<LiveStateSubscriber>()
   readonly #entries = new Map<string, Entry>()
   #position: Position | undefined
-  /** The bytes of all entries. */
-  #bytes = 0
   /** The latest result of `bytesSince`. Callers share it as long as a frame still uses it. */
   #shared: { since: number; until: number | undefined; bytes: WeakRef<Buffer> } | undefined
   #reading: Promise<void> | undefined
@@ -62,14 +60,6 @@ export class LiveStates {
   /** The position that the values have. Undefined until the values are loaded. */
   get position(): Position | undefined {
     return this.#position
-  }
-
-  /** Whether a client may set a value of this size. The store checks the limits again, for values of backends too. */
-  hasSpaceFor(liveStateDataId: string, bytes: number, merge: boolean): boolean {
-    const known = this.#entries.get(liveStateDataId)
-    if (!known && this.#entries.size >= maxPerDocument.states) return false
-    const replaced = merge ? 0 : (known?.bytes.length ?? 0)
-    return this.#bytes - replaced + bytes <= maxPerDocument.bytes
   }
 
   /** Resolves when the values are loaded, or are dropped meanwhile. Rejects if they cannot be read. */
@@ -112,7 +102,6 @@ export class LiveStates {
     this.#dropCount++
     this.#entries.clear()
     this.#position = undefined
-    this.#bytes = 0
     this.#shared = undefined
     this.#reading = undefined
   }
@@ -159,7 +148,6 @@ export class LiveStates {
     let changedBytes = 0
     for (const [id, entry] of entries) {
       changedBytes += entry.bytes.length
-      this.#bytes += entry.bytes.length - (this.#entries.get(id)?.bytes.length ?? 0)
       this.#entries.set(id, entry)
     }
     if (this.#subscribers.size === 0 || position.seq === from) return

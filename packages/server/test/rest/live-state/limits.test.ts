@@ -44,10 +44,14 @@ describe.each(stores)('limits of live state on %s', (store) => {
     expect(await client.set('more', {})).toMatchObject({ type: 'error', ...full })
   })
 
-  test('[R13.3] [16.1.2] a backend cannot set more than 16 MiB in a document, and can always set a smaller value', async () => {
+  test('[R13.3] [16.1.2] neither a backend nor a client can set more than 16 MiB in a document, and both can always set a smaller value', async () => {
     const tenant = await given.tenant(server)
     await fill(tenant)
+    const client = await connect(tenant)
+    await client.open('doc_1', { topics: [] })
     await expect(broadcast(tenant, 'more', { x: dense(1_000_000) })).rejects.toMatchObject(full)
+    expect(await client.set('more', { x: dense(1_000_000) })).toMatchObject({ type: 'error', ...full })
+    expect(await client.set('s0', { x: dense(990_000) }, { merge: true })).toMatchObject({ type: 'done' })
     await broadcast(tenant, 's1', { x: 1 })
     await broadcast(tenant, 'more', { x: dense(1_000_000) })
   })

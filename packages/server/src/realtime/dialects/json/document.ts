@@ -11,7 +11,6 @@ import type { Connection } from '../../sockets/connection.ts'
 import type { Declaration, DeclarationRefusal } from '../../editors/declarations.ts'
 import type { EditorRoom } from '../../rooms/room.ts'
 import { textMessage } from '../../sockets/frames.ts'
-import { documentFull } from '../../../store/documents/live-states.ts'
 import type { RealtimeServices } from '../../editors/realtime-services.ts'
 import type { Identity } from '../../authorization/identity.ts'
 import type { ReadMessage } from '../../messages/message.ts'
@@ -124,7 +123,7 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
         this.#addMissed(presence.omittedUserIds)
       }
     }
-    // Also without the topic, so that the states stay loaded: their size limits `setLiveState`.
+    // Also without the topic: a document without subscribers drops its live states, and the next client reads them again.
     this.participant.document.liveStates.subscribe(this)
     this.#waiting.start()
   }
@@ -189,9 +188,6 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
       if (!isChosenId(liveStateDataId)) return refuse('INVALID_ARGUMENT', `liveStateDataId ${chosenIdRule}`)
       if (!participant.hasWriteRole) {
         return refuse('PERMISSION_DENIED', 'The user may read this document, but not change it.')
-      }
-      if (!document.liveStates.hasSpaceFor(liveStateDataId, bytes, merge)) {
-        return refuse(documentFull.status, documentFull.message)
       }
       document.markActive(participant)
       const setting = { liveStateDataId, data, merge, userId: participant.identity.userId, bytes }
