@@ -105,13 +105,21 @@ function explainString(schema: Schema, value: string, name: string, isOptional: 
   if (schema.minLength && value.trim() === '') {
     return schema['x-missing'] ?? `${name} ${isOptional ? 'must not be empty' : 'is required'}.`
   }
-  if (schema.maxLength !== undefined && value.length > schema.maxLength) {
+  if (schema.maxLength !== undefined && isLonger(value, schema.maxLength)) {
     return `${name} must have at most ${schema.maxLength} characters.`
   }
   if (schema.pattern !== undefined && !new RegExp(schema.pattern, 'u').test(value)) {
     return `${name} ${schema['x-invalid'] ?? 'has an invalid form.'}`
   }
   return undefined
+}
+
+/** Whether the text has more code points than `max`, as the validator counts them. */
+function isLonger(text: string, max: number): boolean {
+  if (text.length <= max) return false
+  let count = 0
+  for (const _codePoint of text) if (++count > max) return true
+  return false
 }
 
 function explainNumber({ minimum, maximum }: Schema, value: number, name: string): string | undefined {

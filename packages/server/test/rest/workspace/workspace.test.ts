@@ -114,6 +114,11 @@ describe.each(stores)('workspace on %s', (store) => {
       'workspaceName must have at most 200 characters.',
     ],
     [
+      'a long workspace name beside a name of 200 emoji',
+      { ownerEmail: 'a@example.com', name: '😀'.repeat(200), workspaceName: 'x'.repeat(201) },
+      'workspaceName must have at most 200 characters.',
+    ],
+    [
       'an avatar that is not a URL',
       { ownerEmail: 'a@example.com', avatar: 'me.png' },
       'avatar must be a valid http(s) URL.',
