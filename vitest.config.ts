@@ -12,7 +12,7 @@ export default defineConfig({
     // Not threads: ending a worker thread that has loaded the SQLite addon aborts the whole process.
     pool: 'forks',
     // Most of them wait for sockets, disks and processes most of the time.
-    maxWorkers: 3,
+    maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     // y-websocket writes every denial to the console, with the token.
     onConsoleLog: (log) => !log.startsWith('Permission denied to access'),

@@ -165,7 +165,11 @@ export function useServer(store: Store, options?: ServerOptions): TestServer {
   beforeAll(async () => {
     Object.assign(server, await startServer(store, options))
   })
-  afterAll(() => server.stop?.())
+  afterAll(async () => {
+    await server.stop?.()
+    // The test file is kept until the end of the run. Its server and the server's log need not be.
+    for (const name of Object.keys(server)) delete server[name as keyof TestServer]
+  })
   return server
 }
 

@@ -53,12 +53,25 @@ const misnamed = [
   'nodejs_active_resources_total',
 ]
 
-/** Creates the Prometheus metrics of one server. The default metrics of the library include the lag of the event loop. */
+let processMetrics: Registry | undefined
+
+/**
+ * The metrics of this process, such as the lag of the event loop. The library never stops measuring, and keeps what
+ * belongs to the same registry. So all servers of the process share these metrics, in a registry of their own.
+ */
+function metricsOfProcess(): Registry {
+  if (processMetrics) return processMetrics
+  processMetrics = new Registry()
+  collectDefaultMetrics({ register: processMetrics })
+  for (const name of misnamed) processMetrics.removeSingleMetric(name)
+  return processMetrics
+}
+
+/** Creates the Prometheus metrics of one server. */
 export function createMetrics(clock: Clock = systemClock): Metrics {
   const registry = new Registry()
   const registers = [registry]
-  collectDefaultMetrics({ register: registry })
-  for (const name of misnamed) registry.removeSingleMetric(name)
+  const registries = [metricsOfProcess(), registry]
   const histogram = (name: string, help: string, bounds: readonly number[]) =>
     new Histogram(registry, { name, help, bounds })
 
@@ -139,9 +152,11 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
     async render() {
       readLive()
       const texts: string[] = []
-      for (const { name } of registry.getMetricsAsArray()) {
-        await yieldIfLate()
-        texts.push(await registry.getSingleMetricAsString(name))
+      for (const each of registries) {
+        for (const { name } of each.getMetricsAsArray()) {
+          await yieldIfLate()
+          texts.push(await each.getSingleMetricAsString(name))
+        }
       }
       return { contentType: registry.contentType, text: `${texts.join('\n\n')}\n` }
     },
