@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defaultClientConditions, defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './scripts/longest-first.ts'
@@ -11,8 +12,8 @@ export default defineConfig({
   test: {
     // Not threads: ending a worker thread that has loaded the SQLite addon aborts the whole process.
     pool: 'forks',
-    // Most of them wait for sockets, disks and processes most of the time.
-    maxWorkers: 2,
+    // One more than two processors: tests often wait for disks, sockets and other processes.
+    maxWorkers: Math.min(4, Math.max(3, availableParallelism())),
     sequence: { sequencer: LongestFirst },
     // y-websocket writes every denial to the console, with the token.
     onConsoleLog: (log) => !log.startsWith('Permission denied to access'),

@@ -30,10 +30,7 @@ export interface Span {
   to: number
 }
 
-/**
- * Throws `InvalidJson` unless the bytes are JSON, within the limits and without `__proto__` keys. The bytes must be UTF-8.
- * Does not build the value.
- */
+/** Throws `InvalidJson` unless the bytes, in UTF-8, are JSON within the limits and without `__proto__` keys. */
 export function checkJson(bytes: Uint8Array, from: number, to: number, limits: JsonLimits): void {
   new JsonScanner(bytes, limits, undefined, from, to).scan()
 }
@@ -148,10 +145,7 @@ export class JsonScanner {
     return this.spans ?? []
   }
 
-  /**
-   * Whether a string or a key has a NUL character or an unpaired surrogate. JSON in UTF-8 has these as escapes only. False
-   * with `skipsStrings`.
-   */
+  /** Whether a string or a key has an escaped NUL character or unpaired surrogate. False with `skipsStrings`. */
   get hasUnstorableText(): boolean {
     return this.hasNul || this.unpairedSurrogates > 0
   }
@@ -161,10 +155,7 @@ export class JsonScanner {
     return Buffer.from(this.bytes.subarray(this.topKeyFrom, this.topKeyTo)).toString()
   }
 
-  /**
-   * Reads up to the next string that is long or has escapes. Its state is in local variables: with fields, brackets take
-   * three times as long.
-   */
+  /** Reads up to the next string that is long or has escapes. Keeps its state in local variables: fields are slower. */
   private scanStructure(until: number): void {
     const { bytes } = this
     let { at, expected, open, kinds } = this

@@ -35,9 +35,8 @@ import type { Accepted } from '../../crdt/updates/validate-update.ts'
 import { withoutClients } from '../../crdt/updates/without-clients.ts'
 
 /**
- * Chunks of deleted ranges in the index that one update may change for each Yjs client id: 200,000 deletions all over a
- * document with millions of deletions take 25 ms. A deletion beyond this limit is not indexed, so it is stored again when
- * it is sent again.
+ * Chunks of deleted ranges in the index that one update may change for each Yjs client id: 200,000 deletions in a document
+ * with millions take 25 ms. A deletion beyond this limit is not indexed, so it is stored again when it is sent again.
  */
 const maxChunksPerUpdate = 2_048
 
@@ -106,13 +105,10 @@ export class EditorRoom {
     return this.#index.stateVector()
   }
 
-  /**
-   * Acknowledges a duplicate, also for a client that may not write. Returns false if the update is invalid or has changes.
-   * While the index is rebuilt, returns true, and such an update is refused later.
-   */
+  /** Acknowledges a duplicate, also for a client that may not write. Returns false if the update is invalid or has changes. */
   confirmDuplicate(from: Member, update: Uint8Array, outcome: Outcome): boolean {
     if (!this.#postponed) return this.#confirmNow(from, update, outcome)
-    // The index is being rebuilt.
+    // The index is being rebuilt. An invalid update, or one with changes, is refused later.
     this.#postponed.add(update, () => {
       if (!this.#confirmNow(from, update, outcome)) outcome.refused(readOnly)
     })
