@@ -48,7 +48,7 @@ async function visit(browser: Browser, host: string, url: string, token: string)
 }
 
 test(
-  '[K11.2] the console of a page shows a refused origin, a token that is HTML, and a server that does not answer',
+  '[K11.2] the console of a page warns of a refused origin, of HTML in place of a token, and of a server that does not answer',
   { timeout: 300_000 },
   async ({ skip }) => {
     if (!browser) return skip('there is no Chromium, and it cannot be installed here')

@@ -109,7 +109,7 @@ export type ClientMessage =
       organizationId: string
       documentId: string
       topics: Topic[]
-      /** Requests only the changes after this position. */
+      /** Requests only the live states that changed after this position. */
       since?: Position
     }
   | { type: 'close'; ref: number }
@@ -151,7 +151,10 @@ export type ServerMessage =
       ref: number
       accessRole: AccessRole
       position: Position
-      /** True: the message has the full state, so drop the previous one. False: it has the changes since your position. */
+      /**
+       * True: `liveStates` has all values, so drop those you have. False: it has the values that changed since your position.
+       * `presence` always replaces your list.
+       */
       reset: boolean
       presence?: PresentUser[]
       liveStates?: LiveStateValue[]

@@ -233,8 +233,8 @@ export interface ApiKeysCreateInput {
    */
   realtimeDBRegion?: string
   /**
-   * The domains whose pages may use the API key, as URLs or hosts. Empty: every domain may. At most 100
-   * items. Each: at most 2,000 characters.
+   * The domains whose pages may use the API key, as URLs or hosts. Every domain may if this list is empty and
+   * localhost is not added either. At most 100 items. Each: at most 2,000 characters.
    */
   allowedDomains?: string[]
   /** Whether to allow `localhost` and `127.0.0.1`. Default: true for a testing key. */

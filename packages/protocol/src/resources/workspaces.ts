@@ -98,7 +98,8 @@ const DomainEntry = Type.String({ maxLength: 2000 })
 
 export const AllowedDomains = Type.Array(DomainEntry, {
   maxItems: maxDomains,
-  description: 'The domains whose pages may use the API key, as URLs or hosts. Empty: every domain may.',
+  description:
+    'The domains whose pages may use the API key, as URLs or hosts. Every domain may if this list is empty and localhost is not added either.',
 })
 
 export const DomainsInput = Type.Object({

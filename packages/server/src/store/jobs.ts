@@ -43,7 +43,7 @@ export async function add<K extends JobKind>(
     .execute()
 }
 
-/** Leases the oldest job that is due and that no server has leased. Returns undefined if there is none. */
+/** Of the jobs that no server has leased, leases the one that has been due longest. Returns undefined if none is due. */
 export function claim(database: Database, now: number): Promise<Job | undefined> {
   return database.write(async (db) => {
     const due = db

@@ -258,7 +258,7 @@ describe('queued updates of a client that may not write any more', () => {
     const { ada, bob, room, demote, copy, base } = await withBase()
     const remove = changeOf(copy(), (text) => text.delete(0, 5))
     ada.session.update(1, remove, false)
-    // A duplicate of Ada's update: if her update were stored, nothing of Bob's would be.
+    // The same update as Ada's. If hers were stored, Bob's would be a duplicate, and need not be stored.
     bob.session.update(2, remove, false)
     await demote()
     expect(ada.received()).toContain('refused 1;')

@@ -56,7 +56,7 @@ function scene({
 }
 
 describe('[R7] the batch writer', () => {
-  test('[R7] the batch writer stores all items that wait in one transaction, without refused items', async () => {
+  test('[R7] the batch writer stores in one transaction all waiting items that are not refused', async () => {
     const { events, add, settle } = scene()
     add('a', 'refused')
     add('b')

@@ -78,7 +78,7 @@ export const documentFull: Refusal = {
     'A document has at most 1,000 live states and 16 MiB of them. Set one that exists to a smaller value.',
 }
 
-/** One call processes this many bytes: reading, merging and writing 1 MiB holds the event loop for 20 ms on SQLite. */
+/** A call begins no further change after this many bytes: reading, merging and writing 1 MiB takes 20 ms on SQLite. */
 const maxBytesPerCall = 1024 * 1024
 
 export interface ChangeResult {

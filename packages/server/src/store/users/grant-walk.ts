@@ -18,7 +18,7 @@ export interface Row {
   created_at: number
 }
 
-/** A row of which `fits` says whether the list shows it. */
+/** A row with a flag: `fits` is 1 if the row belongs to the list, and 0 if not. */
 export type FlaggedRow = Row & { fits: number }
 
 export interface Step {

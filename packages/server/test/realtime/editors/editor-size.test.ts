@@ -73,7 +73,7 @@ describe.each(stores)('the size limit of an editor on %s', (store) => {
     },
   )
 
-  test('[S6.1] a change of the client above the limit is refused with RESOURCE_EXHAUSTED, as for a backend', async () => {
+  test('[S6.1] a change in Plenum’s client that would exceed the limit fails with RESOURCE_EXHAUSTED, as a backend’s does', async () => {
     const tenant = await given.tenant(server)
     const connection = plenumConnection(server.client(), await tokenFor(tenant))
     const editor = connection.document('org_1', 'doc_1').editor('note')

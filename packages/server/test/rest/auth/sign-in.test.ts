@@ -147,7 +147,7 @@ describe.each(stores)('sign-in on %s', (store) => {
     }
   })
 
-  test('[25.7.1] [25.3.4] a user removed from an organization does not recreate it by signing in after its deletion', async () => {
+  test('[25.7.1] [25.3.4] a user removed from an organization does not recreate it after its deletion by signing in with a token from before the removal', async () => {
     const tenant = await given.tenant(server)
     const removed = await userOf(tenant, [organization('o1')])
     const stays = await userOf(tenant, [organization('o1')], { userId: 'u2' })
