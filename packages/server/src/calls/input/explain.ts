@@ -116,10 +116,9 @@ function explainString(schema: Schema, value: string, name: string, isOptional: 
 
 /** Whether the text has more code points than `max`, as the validator counts them. */
 function isLonger(text: string, max: number): boolean {
-  if (text.length <= max) return false
-  let count = 0
-  for (const _codePoint of text) if (++count > max) return true
-  return false
+  // A code point is one or two units of the string's length.
+  if (text.length <= max || text.length > 2 * max) return text.length > max
+  return Array.from(text).length > max
 }
 
 function explainNumber({ minimum, maximum }: Schema, value: number, name: string): string | undefined {

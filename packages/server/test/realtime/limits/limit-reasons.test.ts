@@ -89,7 +89,7 @@ describe.each(stores)('close reasons of clients over a limit on %s', (store) => 
     const reason = 'token_invalid: The token was not issued by this server.'
     const failures: string[] = []
     const ends: { code: number; reason: string }[] = []
-    const client = hocuspocusClient(server, 'x.y.z', {
+    hocuspocusClient(server, 'x.y.z', {
       onAuthenticationFailed: (failure) => failures.push(failure.reason),
       onClose: ({ event }) => ends.push({ code: event.code, reason: event.reason }),
     })
