@@ -9,13 +9,12 @@ export const slowEditor = { organizationId: 'org_1', documentId: 'doc_1', editor
 /** Writes a document that Yjs takes many seconds to build, through a socket, as any client could. */
 export async function addSlowDocument(
   { url, attacker, size }: Scene,
-  editorId = 'slow',
-  firstClientId = 5,
+  { editorId = 'slow', firstClientId = 5, shortItems = 3_000 } = {},
 ): Promise<void> {
   const token = await userToken(attacker, 'mallory')
   const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/yjs/org_1/doc_1/${editorId}?token=${token}`)
   await once(socket, 'open')
-  const update = slowDocument(size === 'short' ? 3_000 : 25_000, firstClientId)
+  const update = slowDocument(size === 'short' ? shortItems : 25_000, firstClientId)
   // The server sends an update back to its sender once it is stored.
   const stored = new Promise<void>((resolve) => {
     socket.on('message', (data: Buffer) => {

@@ -7,7 +7,7 @@ export const largeDeletion: Attack = {
   name: 'deletion of an organization and of a folder with many documents',
   async prepare({ attacker, size }) {
     const { client } = attacker
-    const documentCount = size === 'short' ? 8_000 : 100_000
+    const documentCount = size === 'short' ? 20_000 : 100_000
     await client.organizations.add({ organizations: [{ organizationId: 'other' }] })
     await client.folders.add({ organizationId: 'other', folders: [{ folderId: 'top' }] })
     for (let from = 0; from < documentCount; from += documentsPerCall) {

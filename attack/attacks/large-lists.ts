@@ -8,7 +8,7 @@ export const largeLists: Attack = {
   name: 'large lists, many at once',
   async prepare({ url, attacker, size }) {
     const { client, headers } = attacker
-    const [itemCount, callCount] = size === 'short' ? [1_000, 8] : [10_000, 30]
+    const [itemCount, callCount] = size === 'short' ? [2_000, 10] : [10_000, 30]
     await client.organizations.add({ organizations: [{ organizationId }] })
     for (let from = 0; from < itemCount; from += itemsPerCall) {
       const ids = Array.from({ length: itemsPerCall }, (_, i) => String(from + i))

@@ -10,7 +10,7 @@ export const largeWrites: Attack = {
   name: 'large REST writes into an open editor',
   async prepare({ url, attacker, size }) {
     const { client } = attacker
-    const [paragraphCount, roundCount] = size === 'short' ? [3_000, 1] : [24_000, 6]
+    const [paragraphCount, roundCount] = size === 'short' ? [5_000, 2] : [24_000, 6]
     const content = (word: string) =>
       Array.from({ length: paragraphCount }, (_, i) => `<p>${word.repeat(70)}${i}</p>`).join('')
     const contents = ['lorem', 'dolor'].map(content)

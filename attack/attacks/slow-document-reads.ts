@@ -7,7 +7,7 @@ export const slowDocumentReads: Attack = {
   withoutDatabase: true,
   async prepare(scene) {
     const editorIds = Array.from({ length: scene.size === 'short' ? 2 : 12 }, (_, i) => `slow_${i}`)
-    for (const editorId of editorIds) await addSlowDocument(scene, editorId)
+    for (const editorId of editorIds) await addSlowDocument(scene, { editorId })
     const { client } = scene.attacker
     return async () => {
       await Promise.allSettled(editorIds.map((editorId) => client.crdt.get({ ...slowEditor, editorId })))

@@ -14,11 +14,11 @@ export const slowDocumentSockets: Attack = {
   withoutDatabase: true,
   async prepare(scene) {
     // Two updates, so that the server has to merge them.
-    await addSlowDocument(scene)
-    await addSlowDocument(scene, 'slow', 7)
+    await addSlowDocument(scene, { shortItems: 6_000 })
+    await addSlowDocument(scene, { shortItems: 6_000, firstClientId: 7 })
     const token = await userToken(scene.attacker, 'mallory')
     const url = `${scene.url.replace(/^http/, 'ws')}/yjs/org_1/doc_1/slow?token=${token}`
-    const [socketCount, durationMs] = scene.size === 'short' ? [20, 1_500] : [20, 20_000]
+    const [socketCount, durationMs] = scene.size === 'short' ? [20, 3_000] : [20, 20_000]
     return async () => {
       let isOver = false
       const reconnect = async () => {
