@@ -60,6 +60,7 @@ export class Compaction {
     if (stored === undefined) return
     if (!stored.complete) throw new Error('Updates are missing from the log.')
     const { seq, snapshotSeq, createdAt } = stored
+    if (seq === snapshotSeq) return
     const parts = stored.updates.map(({ bytes }) => bytes)
     const source = sourceOf(apiKey, ref, stored)
     const snapshot = await crdt.compact(source, stored.snapshot ? [stored.snapshot, ...parts] : parts)

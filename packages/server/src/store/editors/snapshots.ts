@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { countParts, inParts, maxPartBytes } from '../engine/byte-parts.ts'
+import { mayBeCommitted } from '../engine/certainty.ts'
 import type { Database, Db } from '../engine/db.ts'
 import { type Key, keyOf } from './editors.ts'
 import type { EditorRef } from '../refs.ts'
 
-/** A snapshot of all updates up to `seq`, built from the snapshot with `snapshotSeq` and the updates after it. */
+/** A snapshot of all updates up to `seq`, built from the snapshot with `snapshotSeq` and at least one update after it. */
 export interface NewSnapshot {
   snapshotSeq: number
   seq: number
@@ -17,8 +18,8 @@ export const isLarge = (snapshot: Uint8Array): boolean => countParts(snapshot) >
 
 /**
  * Stores a snapshot and deletes the updates that it contains. Returns false, and stores nothing, if another snapshot was
- * stored in the meantime, or the editor was deleted. A large snapshot is written in several transactions. No reader uses
- * its parts before the last of them.
+ * stored in the meantime, the editor was deleted, or the snapshot contains no new update. A large snapshot is written in
+ * several transactions. No reader uses its parts before the last of them.
  */
 export async function compact(
   database: Pick<Database, 'read' | 'write'>,
@@ -30,47 +31,78 @@ export async function compact(
   if (!isLarge(newSnapshot.snapshot))
     return database.write((db) => compactInTransaction(db, apiKey, ref, newSnapshot), apiKey)
   const snapshotId = randomUUID()
-  let isDone = false
   try {
-    let part = 0
-    for (const bytes of inParts(newSnapshot.snapshot)) {
-      const row = { ...key, snapshot_id: snapshotId, part: part++, bytes }
-      if (row.part === 0) continue
-      await database.write((db) => db.insertInto('editor_snapshot_parts').values(row).execute(), apiKey)
-    }
-    isDone = await database.write(
-      (db) => compactInTransaction(db, apiKey, ref, newSnapshot, snapshotId),
-      apiKey,
-    )
-  } finally {
-    // If this snapshot was stored, all others are unused. If not, this one is unused.
-    await removeParts(database, key, (id) => (isDone ? id !== snapshotId : id === snapshotId))
+    await writeParts(database, { ...key, snapshot_id: snapshotId }, newSnapshot.snapshot)
+  } catch (error) {
+    await removeParts(database, key, [snapshotId])
+    throw error
   }
-  return isDone
+  /** The ids of the snapshots that became useless with the commit. */
+  let useless: string[]
+  let isStored = false
+  try {
+    useless = await database.write(async (db) => {
+      const others = await otherSnapshotIds(db, key, snapshotId)
+      isStored = await compactInTransaction(db, apiKey, ref, newSnapshot, snapshotId)
+      return isStored ? others : [snapshotId]
+    }, apiKey)
+  } catch (error) {
+    // If the answer to the commit was lost, the snapshot may be stored. If it is not, the next one removes its parts.
+    if (!mayBeCommitted(error)) await removeParts(database, key, [snapshotId])
+    throw error
+  }
+  await removeParts(database, key, useless)
+  return isStored
 }
 
 /**
- * Removes the parts of unused snapshots, one per transaction, because removing all together would take as long as writing
- * them. Parts that another server writes meanwhile may be removed, too: the snapshot that they build on was replaced, so
- * they are useless.
+ * The snapshots with parts, except the given one. When that one is stored, the others are useless: the old snapshot, those
+ * that were never finished, and those that another server writes meanwhile, because they build on the old snapshot.
  */
+async function otherSnapshotIds(db: Db, key: Key, snapshotId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('editor_snapshot_parts')
+    .select('snapshot_id')
+    .distinct()
+    .where((eb) => eb.and(key))
+    .where('snapshot_id', '!=', snapshotId)
+    .execute()
+  return rows.map(({ snapshot_id: id }) => id)
+}
+
+/** Writes the parts after the first, one per transaction. */
+async function writeParts(
+  database: Pick<Database, 'write'>,
+  id: Key & { snapshot_id: string },
+  snapshot: Uint8Array,
+): Promise<void> {
+  let part = 0
+  for (const bytes of inParts(snapshot)) {
+    const row = { ...id, part: part++, bytes }
+    if (row.part === 0) continue
+    await database.write((db) => db.insertInto('editor_snapshot_parts').values(row).execute(), id.api_key)
+  }
+}
+
+/** Removes parts one per transaction, because removing all together would take as long as writing them. */
 async function removeParts(
   database: Pick<Database, 'read' | 'write'>,
   key: Key,
-  isUnused: (snapshotId: string) => boolean,
+  snapshotIds: readonly string[],
 ): Promise<void> {
+  if (snapshotIds.length === 0) return
   const parts = await database.read
     .selectFrom('editor_snapshot_parts')
     .select(['snapshot_id', 'part'])
     .where((eb) => eb.and(key))
+    .where('snapshot_id', 'in', snapshotIds)
     .execute()
-  for (const { snapshot_id: id, part } of parts) {
-    if (!isUnused(id)) continue
+  for (const part of parts) {
     await database.write(
       (db) =>
         db
           .deleteFrom('editor_snapshot_parts')
-          .where((eb) => eb.and({ ...key, snapshot_id: id, part }))
+          .where((eb) => eb.and({ ...key, ...part }))
           .execute(),
       key.api_key,
     )
@@ -94,6 +126,8 @@ export async function compactInTransaction(
     .set({ snapshot_seq: newSnapshot.seq })
     .where((eb) => eb.and(key))
     .where('snapshot_seq', '=', newSnapshot.snapshotSeq)
+    // Otherwise a snapshot that builds on the replaced one could still be stored, after its parts were removed.
+    .where('snapshot_seq', '<', newSnapshot.seq)
     .where('seq', '>=', newSnapshot.seq)
     .$if(newSnapshot.createdAt !== undefined, (query) =>
       query.where('created_at', '=', newSnapshot.createdAt as number),

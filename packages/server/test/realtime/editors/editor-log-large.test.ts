@@ -89,6 +89,55 @@ describe.each(stores)('large editors on %s', (store) => {
     expect(isSame((await read(apiKey))?.snapshot, large)).toBe(true)
   })
 
+  /** The database of the server, with an action between the n-th write and its answer. */
+  function afterWrite(n: number, action: () => Promise<void>): Database {
+    let writes = 0
+    return {
+      ...server.database,
+      read: server.database.read,
+      async write(work, lane) {
+        const result = await server.database.write(work, lane)
+        if (++writes === n) await action()
+        return result
+      },
+    }
+  }
+
+  test('[R7.1] a snapshot whose commit succeeds without an answer keeps its parts, and the next snapshot removes them', async () => {
+    const { apiKey, compact } = await editor(bytesOf(1, 1), bytesOf(2, 2))
+    const large = bytesOf(3 * mebibyte, 3)
+    const lost = new Error('Connection terminated unexpectedly')
+    const losesAnswer = afterWrite(3, () => Promise.reject(lost))
+    await expect(compact({ snapshotSeq: 0, seq: 1, snapshot: large }, losesAnswer)).rejects.toBe(lost)
+    const log = await read(apiKey)
+    expect(log).toMatchObject({ snapshotSeq: 1, complete: true })
+    expect(isSame(log?.snapshot, large)).toBe(true)
+    expect(await compact({ snapshotSeq: 1, seq: 2, snapshot: large })).toBe(true)
+    expect(await partsIn(apiKey)).toBe(2)
+  })
+
+  test('[R7.1] a snapshot that is begun before the parts of the older ones are removed keeps its own parts', async () => {
+    const { apiKey, compact } = await editor(bytesOf(1, 1), bytesOf(2, 2))
+    const [first, second] = [bytesOf(3 * mebibyte, 3), bytesOf(4 * mebibyte, 4)]
+    let removed = () => {}
+    const untilRemoved = new Promise<void>((resolve) => (removed = resolve))
+    let isSecondStored: Promise<boolean> | undefined
+    /** Writes the parts of the second snapshot, which then waits for its commit. */
+    const beginSecond = () =>
+      new Promise<void>((begun) => {
+        const waits = afterWrite(3, () => (begun(), untilRemoved))
+        isSecondStored = compact({ snapshotSeq: 1, seq: 2, snapshot: second }, waits)
+      })
+    const isFirstStored = compact({ snapshotSeq: 0, seq: 1, snapshot: first }, afterWrite(3, beginSecond))
+    expect(await isFirstStored).toBe(true)
+    removed()
+    expect(await isSecondStored).toBe(true)
+    const log = await read(apiKey)
+    expect(log).toMatchObject({ snapshotSeq: 2, complete: true })
+    expect(isSame(log?.snapshot, second)).toBe(true)
+    expect(await partsIn(apiKey)).toBe(3)
+  })
+
   test('[R7.1] every read of a log that is compacted meanwhile returns a complete log', async () => {
     const updates = [1, 2, 3, 4].map((seed) => bytesOf(mebibyte / 2, seed))
     const { apiKey, compact, append } = await editor(...updates)
@@ -169,11 +218,12 @@ describe.each(stores)('large editors on %s', (store) => {
   }, 60_000)
 
   test('[S2] reading and compacting an editor of up to 32 MiB does not block the event loop', async () => {
-    const { apiKey, compact } = await editor(...Array.from({ length: 16 }, (_, i) => bytesOf(mebibyte, i)))
+    const updates = Array.from({ length: 17 }, (_, i) => bytesOf(mebibyte, i))
+    const { apiKey, compact } = await editor(...updates)
     const snapshot = bytesOf(32 * mebibyte, 7)
     expectFreeLoop(await longestLoopBlockDuring(() => read(apiKey)))
     expectFreeLoop(await longestLoopBlockDuring(() => compact({ snapshotSeq: 0, seq: 16, snapshot })))
     expectFreeLoop(await longestLoopBlockDuring(() => read(apiKey)))
-    expectFreeLoop(await longestLoopBlockDuring(() => compact({ snapshotSeq: 16, seq: 16, snapshot })))
+    expectFreeLoop(await longestLoopBlockDuring(() => compact({ snapshotSeq: 16, seq: 17, snapshot })))
   }, 60_000)
 })
