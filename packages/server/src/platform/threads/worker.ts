@@ -8,8 +8,8 @@ import { parentPort, Worker } from 'node:worker_threads'
  */
 type Answer = { ok: true; value: unknown } | { ok: false; name: string; message: string; stack?: string }
 
-/** A thread whose heap becomes larger is ended. A document of 10 MiB needs at most half of this. */
-const resourceLimits = { maxOldGenerationSizeMb: 1024 }
+/** A thread whose heap becomes larger is ended. 32 MiB of insertions of one character each need 1.1 GiB. */
+const resourceLimits = { maxOldGenerationSizeMb: 1536 }
 
 const startTimeoutMs = 30_000
 
