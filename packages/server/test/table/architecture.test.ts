@@ -197,7 +197,7 @@ describe('[A1] architecture', () => {
     expect(listed.filter((entry) => !used.has(entry))).toEqual([])
   })
 
-  test('[A1] files in a folder of realtime import only from that folder and the folders before it in realtimeOrder', () => {
+  test('[A1] within realtime, files import only from their own folder and the folders before it in realtimeOrder', () => {
     const rank = (path: string) =>
       realtimeOrder.indexOf(/^server\/realtime\/([^/]+)\//.exec(path)?.[1] ?? 'none')
     const inRealtime = files.filter((file) => rank(file) >= 0)

@@ -66,7 +66,7 @@ export class Link {
   readonly #handlers: LinkHandlers
   readonly #token: Token
   readonly #retry = new Retry(() => void this.#attempt())
-  /** Whether a refused token was replaced, and no connection with the new token has lasted 10 s yet (`Retry.wasSteady`). */
+  /** Set when a refused token is replaced. Cleared when a connection that lasted 10 s ends, and by `reconnect`. */
   #hasReplacedToken = false
   /** Consecutive attempts without an answer from a Plenum server. */
   #unansweredAttempts = 0

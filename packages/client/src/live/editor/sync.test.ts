@@ -66,7 +66,7 @@ test('[K7] an editor is saved when the server has stored the last change, and no
   expect(savedValues).toEqual([false, true])
 })
 
-test('[K7] an editor sends all changes that the server has not stored in one sync reply after the reconnect', async () => {
+test('[K7] after a reconnect, one sync reply contains all changes that the server lacks', async () => {
   const { editor, text } = await openSyncedEditor()
   text.insert(0, 'a')
   await settle()

@@ -24,7 +24,7 @@ export class VersionList {
   #stopFollowing: Unsubscribe | undefined
   /** The number of the latest load. The results of earlier loads are ignored. */
   #lastLoad = 0
-  /** Versions that were added while the list loads. */
+  /** Versions that were added since the latest load began. */
   #added: VersionInfo[] = []
 
   constructor(versions: Versions) {

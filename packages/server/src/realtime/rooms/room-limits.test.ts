@@ -41,7 +41,7 @@ describe('the byte limit of an editor', () => {
     expect(limits.refusal(accepted(100), 100, 'ada')).toBeUndefined()
   })
 
-  test('[S6.3] updates that depend on an update above the byte limit are refused too, until a compaction makes space', () => {
+  test('[S6.3] updates that depend on an update that a full editor refused are refused too, until a compaction makes space', () => {
     const { limits, committed } = scene(990)
     const isRefused = (clientId: number) =>
       limits.refusalOfMissing({ code: 'gap', message: '', missing: { client: clientId, clock: 1 } })?.code ===

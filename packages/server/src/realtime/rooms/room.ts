@@ -105,7 +105,7 @@ export class EditorRoom {
     return this.#index.stateVector()
   }
 
-  /** Acknowledges a duplicate, also for a client that may not write. Returns false if the update is invalid or has changes. */
+  /** Acknowledges a duplicate, also for a client that may not write. Returns false if the update is known to be no duplicate. */
   confirmDuplicate(from: Member, update: Uint8Array, outcome: Outcome): boolean {
     if (!this.#postponed) return this.#confirmNow(from, update, outcome)
     // The index is being rebuilt. An invalid update, or one with changes, is refused later.

@@ -53,7 +53,7 @@ describe.each(stores)('connection credentials on %s', (store) => {
   })
 
   test.each(['server', 'rest-api'])(
-    '[R30] the token of a user named %s opens no connection, and operations may still name that user',
+    '[R30] a token with the user id %s opens no connection, but operations accept that user id',
     async (userId) => {
       const tenant = await given.tenant(server)
       const { apiKey, client } = tenant

@@ -347,7 +347,7 @@ describe.each(stores)('document migrations on %s', (store) => {
     await completed(tenant, migrationId)
   })
 
-  test('[10.9] a migration fails when its document was deleted before it ran', async () => {
+  test('[10.9] a migration fails when its document does not exist when it runs', async () => {
     const tenant = await tenantWith(['new'])
     const migration = { migrationId: newId('mig'), documentId: 'old', newDocumentId: 'new' }
     await server.database.write((db) =>

@@ -46,7 +46,7 @@ describe.each(stores)('removed grants on %s', (store) => {
     expect((await client.users.get({ organizationId })).data).toMatchObject([{ name: 'Ada' }])
   })
 
-  test('[12.4] deleting a user from the last organization deletes the profile, although a removed grant on another organization is stored', async () => {
+  test('[12.4] deleting a user from the last organization deletes the profile, although the record of a removed grant on another organization remains', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
     await given.organization(tenant, 'org_2')

@@ -170,7 +170,7 @@ describe.each(stores)('presence on %s', (store) => {
     })
   })
 
-  test('[15] a user is present until 24 hours after the last call that named the user', async () => {
+  test('[15] a user is present for 24 hours after each add or update, and an update after that does not bring the user back', async () => {
     const tenant = await given.tenant(server)
     const users = ['kept', 'lost'].map((userId) => ({ userId, name: userId }))
     await tenant.client.presence.add({ ...documentRef, users })

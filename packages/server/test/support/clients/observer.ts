@@ -54,7 +54,7 @@ export class Observer {
     }
   }
 
-  /** Inserts a word at the start of an editor. */
+  /** Inserts a word at some place of an editor. */
   write(editorId: string, word: string, number: number): void {
     this.#socket.sendFrame('update', wordUpdate(word), this.#document.editorIds.indexOf(editorId), number)
   }

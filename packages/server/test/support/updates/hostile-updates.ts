@@ -27,7 +27,7 @@ const times = <T>(count: number, make: () => T) => Array.from({ length: count },
 export function hostileUpdate(random: Random, known: ReadonlyMap<number, number>): Uint8Array {
   const pick = random.of
   const ends = new Map(known)
-  // The lengths come first, so that structs can refer to later sections.
+  // The lengths of all structs are chosen first, so that a struct can refer to later sections.
   const sections = clients
     .filter(() => random(3) > 0)
     .sort((a, b) => (random(20) ? b - a : random(3) - 1))

@@ -5,7 +5,7 @@ import { createRandom } from '../random.ts'
 export interface RandomEditor {
   /** In [0, 1). */
   random(): number
-  /** One change of any kind to any part of the document. */
+  /** One transaction with one to three random changes. */
   change(doc: Y.Doc): void
   /** A pause of a few milliseconds, so that clients do not strictly alternate. */
   pause(): Promise<void>

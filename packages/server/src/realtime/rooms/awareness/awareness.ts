@@ -86,7 +86,7 @@ export class AwarenessStates {
     const known = this.#states.get(clientId)
     if (known && known.owner.sessionId !== owner.sessionId) {
       const isSameUser = known.owner.userId === owner.userId
-      // A client that reconnects finds its state owned by its dead session.
+      // A client that reconnects takes its state over from its dead session, unless its clock is older.
       if (isSameUser && clock < known.ownClock) return false
       known.owner.tryReserve(0)
       this.#clientIdOf.delete(known.owner.sessionId)
