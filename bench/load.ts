@@ -8,13 +8,18 @@ export interface Load {
   body: (request: number) => string
   connectionCount: number
   requestCount: number
-  /** Every answer must have this status. Default: 200. */
-  status?: number
+}
+
+export interface LoadResult {
+  /** How long each request took, in milliseconds. */
+  latencies: number[]
+  /** The first lines of the answers that do not have the status 200. */
+  failures: string[]
 }
 
 /**
- * Sends requests over keep-alive connections, one at a time on each, and checks the status of every answer. It uses plain
- * sockets: the cheaper the client, the less it disturbs the server on a machine with two cores.
+ * Sends requests over keep-alive connections, one at a time on each. It uses plain sockets: the cheaper the client, the less
+ * it disturbs the server on a machine with two cores.
  */
 export async function sendRequests({
   port,
@@ -23,8 +28,9 @@ export async function sendRequests({
   body,
   connectionCount,
   requestCount,
-  status = 200,
-}: Load): Promise<void> {
+}: Load): Promise<LoadResult> {
+  const latencies: number[] = []
+  const failures: string[] = []
   let sentCount = 0
   const head = Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
@@ -33,12 +39,14 @@ export async function sendRequests({
     new Promise<void>((resolve, reject) => {
       const socket = connect({ port, host: '127.0.0.1', noDelay: true })
       let received = ''
+      let sentAt = 0
       const next = () => {
         if (sentCount >= requestCount) {
           socket.end()
           return resolve()
         }
         const text = body(sentCount++)
+        sentAt = performance.now()
         socket.write(
           `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n${head}content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
         )
@@ -49,7 +57,8 @@ export async function sendRequests({
         if (end < 0) return
         const length = Number(/content-length: (\d+)/i.exec(received.slice(0, end))?.[1])
         if (received.length < end + 4 + length) return
-        if (!received.startsWith(`HTTP/1.1 ${status}`)) return reject(new Error(received.slice(0, 500)))
+        latencies.push(performance.now() - sentAt)
+        if (!received.startsWith('HTTP/1.1 200')) failures.push(received.slice(0, received.indexOf('\r\n')))
         received = ''
         next()
       })
@@ -57,4 +66,5 @@ export async function sendRequests({
       next()
     })
   await Promise.all(Array.from({ length: connectionCount }, sendOnOneConnection))
+  return { latencies, failures }
 }

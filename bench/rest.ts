@@ -1,92 +1,206 @@
 /**
- * Measures the CPU time per request of the hot paths, compared with a bare Fastify echo in the same run.
- *   node --conditions=plenum-source --import tsx bench/rest.ts [requests per round] [rounds]
+ * Measures the CPU time per request of the hot paths on SQLite and on PostgreSQL, compared with a bare Fastify echo in the
+ * same run. Starts its own PostgreSQL.
+ *   npm run bench -- [--requests 4000] [--rounds 25] [--database sqlite|postgres] [--only token,crdt]
  * Times vary on a shared machine. Compare the ratios of CPU times.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { createClient } from '../packages/client/src/index.ts'
+import { startPostgres } from '../packages/server/test/support/services.ts'
 import { type Load, sendRequests } from './load.ts'
 import { type MeasuredProcess, startMeasuredProcess } from './process.ts'
 
-const requestsPerRound = Number(process.argv[2] ?? 4000)
-const roundCount = Number(process.argv[3] ?? 25)
-const connectionCount = 32
-
-const dataDir = mkdtempSync(join(tmpdir(), 'plenum-bench-'))
-const echo = await startMeasuredProcess('./echo.mjs', {})
-const profile = process.env.PROFILE ? ['--cpu-prof', `--cpu-prof-dir=${process.env.PROFILE}`] : []
-const server = await startMeasuredProcess(
-  '../packages/server/dist/main.js',
-  {
-    DATA_DIR: dataDir,
-    ...(process.env.BENCH_DATABASE_URL && {
-      DATABASE_URL: process.env.BENCH_DATABASE_URL,
-      SECRET_KEY: 'x'.repeat(32),
-    }),
+const { values: options } = parseArgs({
+  options: {
+    requests: { type: 'string', default: '4000' },
+    rounds: { type: 'string', default: '25' },
+    database: { type: 'string' },
+    only: { type: 'string' },
   },
-  profile,
-)
-
-const url = `http://127.0.0.1:${server.port}`
-const { data: workspace } = await createClient({ url }).workspace.create({ ownerEmail: 'bench@example.com' })
-const [apiKey] = Object.keys(workspace.apiKeyList) as [string]
-const owner = createClient({ url, workspaceId: workspace.id, workspaceAuthToken: workspace.authToken })
-const { data: tokens } = await owner.authTokens.get({ apiKey })
-const authToken = tokens.authTokens[0]?.token ?? ''
-const client = createClient({ url, apiKey, authToken })
-await client.organizations.add({ organizations: [{ organizationId: 'org', organizationName: 'Acme' }] })
-await client.users.add({
-  organizationId: 'org',
-  users: [{ userId: 'u1', name: 'Ada', email: 'ada@example.com' }],
 })
+const requestsPerRound = Number(options.requests)
+const roundCount = Number(options.rounds)
+const connectionCount = 32
+const warmUpRounds = 4
 
-const headers = { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken }
+interface Case {
+  name: string
+  title: string
+  path: string
+  body: Load['body']
+  /** The part of `requestsPerRound` that the case sends. */
+  share: number
+}
+
 const body = (data: object) => JSON.stringify({ data })
+const document = { organizationId: 'org', documentId: 'doc' }
 const read = body({ organizationIds: ['org'] })
 const token = body({
   userId: 'u1',
   userProperties: { name: 'Ada', email: 'ada@example.com' },
   permissions: { resources: [{ type: 'organization', id: 'org', accessRole: 'editor' }] },
 })
-const write = (request: number) =>
-  body({ organizationId: 'org', users: [{ userId: 'u1', name: `Ada ${request}`, email: 'ada@example.com' }] })
+const user = (name: string, userId = 'u1') =>
+  body({ organizationId: 'org', users: [{ userId, name, email: 'ada@example.com' }] })
+const crdt = body({ ...document, editorId: 'note' })
+const broadcast = (n: number, documentId = 'doc') =>
+  JSON.stringify({ organizationId: 'org', documentId, liveStateDataId: 'slide', data: { page: n } })
 
-/** `share` is the part of `requestsPerRound` that the case sends. */
-type Case = [name: string, target: MeasuredProcess, path: string, body: Load['body'], share: number]
 const cases: Case[] = [
-  ['Fastify echo', echo, '/echo', () => read, 1],
-  ['Get Organizations by id', server, '/v2/organizations/get', () => read, 1],
-  ['Update Users, one user, durable', server, '/v1/users/update', write, 0.5],
-  ['Generate Token', server, '/v2/auth/generate_token', () => token, 0.25],
+  {
+    name: 'read',
+    title: 'Get Organizations by id',
+    path: '/v2/organizations/get',
+    body: () => read,
+    share: 1,
+  },
+  {
+    name: 'write',
+    title: 'Update Users, one user',
+    path: '/v1/users/update',
+    body: (n) => user(`Ada ${n}`),
+    share: 0.5,
+  },
+  {
+    name: 'writes',
+    title: 'Update Users, 100 users',
+    path: '/v1/users/update',
+    body: (n) => user(`Ada ${n}`, `u${n % 100}`),
+    share: 0.5,
+  },
+  {
+    name: 'broadcast',
+    title: 'Broadcast Event, one document',
+    path: '/v2/livestate/broadcast',
+    body: (n) => broadcast(n),
+    share: 0.5,
+  },
+  {
+    name: 'broadcasts',
+    title: 'Broadcast Event, 100 documents',
+    path: '/v2/livestate/broadcast',
+    body: (n) => broadcast(n, `doc${n % 100}`),
+    share: 0.5,
+  },
+  { name: 'token', title: 'Generate Token', path: '/v2/auth/generate_token', body: () => token, share: 0.25 },
+  { name: 'crdt', title: 'Get CRDT Data, small editor', path: '/v2/crdt/get', body: () => crdt, share: 0.5 },
 ]
-const samples = new Map<string, { micros: number; ratio: number }[]>(cases.map(([name]) => [name, []]))
+const only = options.only?.split(',')
+const chosen = cases.filter(({ name }) => !only || only.includes(name))
+
+/** A started server, with the headers of an API key that has one organization, its users and documents. */
+interface Target {
+  server: MeasuredProcess
+  headers: Record<string, string>
+}
+
+async function startTarget(env: Record<string, string>): Promise<Target> {
+  const profile = process.env.PROFILE ? ['--cpu-prof', `--cpu-prof-dir=${process.env.PROFILE}`] : []
+  const server = await startMeasuredProcess('../packages/server/dist/main.js', env, profile)
+  const url = `http://127.0.0.1:${server.port}`
+  const { data: workspace } = await createClient({ url }).workspace.create({
+    ownerEmail: 'bench@example.com',
+  })
+  const [apiKey] = Object.keys(workspace.apiKeyList) as [string]
+  const owner = createClient({ url, workspaceId: workspace.id, workspaceAuthToken: workspace.authToken })
+  const { data: tokens } = await owner.authTokens.get({ apiKey })
+  const authToken = tokens.authTokens[0]?.token ?? ''
+  const client = createClient({ url, apiKey, authToken })
+  await client.organizations.add({ organizations: [{ organizationId: 'org', organizationName: 'Acme' }] })
+  const users = Array.from({ length: 100 }, (_, i) => ({
+    userId: `u${i}`,
+    name: 'Ada',
+    email: 'a@example.com',
+  }))
+  await client.users.add({ organizationId: 'org', users })
+  await client.crdt.add({ ...document, editorId: 'note', type: 'text', data: 'A short note.' })
+  for (let i = 0; i < 100; i++) {
+    await client.liveState.broadcast({
+      organizationId: 'org',
+      documentId: `doc${i}`,
+      liveStateDataId: 'slide',
+      data: { page: 0 },
+    })
+  }
+  return { server, headers: { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken } }
+}
+
+const dataDir = mkdtempSync(join(tmpdir(), 'plenum-bench-'))
+const usesSqlite = options.database !== 'postgres'
+const postgres = options.database === 'sqlite' ? undefined : await startPostgres({ durable: true })
+const echo = await startMeasuredProcess('./echo.mjs', {})
+const targets = new Map<string, Target>()
+if (usesSqlite) targets.set('SQLite', await startTarget({ DATA_DIR: dataDir, DATABASE_URL: '' }))
+if (postgres) {
+  const env = { DATABASE_URL: await postgres.createDatabase(), SECRET_KEY: 'x'.repeat(32) }
+  targets.set('PostgreSQL', await startTarget(env))
+}
+
+interface Sample {
+  micros: number
+  ratio: number
+  latencies: number[]
+  failures: string[]
+}
+const samples = new Map<string, Sample[]>()
+async function measure(key: string, server: MeasuredProcess, load: Omit<Load, 'port' | 'connectionCount'>) {
+  const cpuBefore = server.cpuMicroseconds()
+  const result = await sendRequests({ ...load, port: server.port, connectionCount })
+  const micros = (server.cpuMicroseconds() - cpuBefore) / load.requestCount
+  return { key, micros, ...result }
+}
 
 // Each round measures all cases, so that a slow moment of the machine slows the echo as well.
-const warmUpRounds = 4
 for (let round = -warmUpRounds; round < roundCount; round++) {
-  let echoMicros = 1
-  for (const [name, target, path, bodyOf, share] of cases) {
-    const requestCount = Math.round(requestsPerRound * share)
-    const cpuBefore = target.cpuMicroseconds()
-    await sendRequests({ port: target.port, path, headers, body: bodyOf, connectionCount, requestCount })
-    const micros = (target.cpuMicroseconds() - cpuBefore) / requestCount
-    if (target === echo) echoMicros = micros
-    if (round >= 0) samples.get(name)?.push({ micros, ratio: micros / echoMicros })
+  process.stderr.write(`\rround ${round + 1} of ${roundCount} `)
+  const results = [
+    await measure('Fastify echo', echo, {
+      path: '/echo',
+      headers: {},
+      body: () => read,
+      requestCount: requestsPerRound,
+    }),
+  ]
+  for (const { title, path, body, share } of chosen) {
+    for (const [database, { server, headers }] of targets) {
+      const requestCount = Math.round(requestsPerRound * share)
+      results.push(await measure(`${title} | ${database}`, server, { path, headers, body, requestCount }))
+    }
+  }
+  const echoMicros = results[0]?.micros ?? 1
+  if (round < 0) continue
+  for (const { key, ...result } of results) {
+    const known = samples.get(key) ?? []
+    samples.set(key, [...known, { ...result, ratio: result.micros / echoMicros }])
   }
 }
+process.stderr.write('\r')
 
-const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
-for (const [name, samplesOfCase] of samples) {
-  const micros = samplesOfCase.map((sample) => sample.micros)
-  const ratio = median(samplesOfCase.map((sample) => sample.ratio)).toFixed(2)
-  console.log(
-    `${name.padEnd(34)} ${Math.min(...micros)
-      .toFixed(1)
-      .padStart(7)} µs CPU at best, ${median(micros).toFixed(1).padStart(7)} median, ${ratio}× echo`,
-  )
+const quantile = (values: number[], part: number) =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))] ?? 0
+const median = (values: number[]) => quantile(values, 0.5)
+console.log('| | database | CPU µs/request: best, median | × echo | p50 ms | p99 ms | failed |')
+console.log('|---|---|---|---|---|---|---|')
+for (const [key, ofCase] of samples) {
+  const [title, database = ''] = key.split(' | ')
+  const micros = ofCase.map((sample) => sample.micros)
+  const latencies = ofCase.flatMap((sample) => sample.latencies)
+  const failures = ofCase.flatMap((sample) => sample.failures)
+  const cells = [
+    title,
+    database,
+    `${Math.min(...micros).toFixed(0)}, ${median(micros).toFixed(0)}`,
+    median(ofCase.map((sample) => sample.ratio)).toFixed(2),
+    quantile(latencies, 0.5).toFixed(1),
+    quantile(latencies, 0.99).toFixed(1),
+    failures.length === 0 ? '0' : `${failures.length} (${[...new Set(failures)].join('; ')})`,
+  ]
+  console.log(`| ${cells.join(' | ')} |`)
 }
-await server.stop()
+for (const { server } of targets.values()) await server.stop()
 await echo.stop()
+await postgres?.stop()
 rmSync(dataDir, { recursive: true, force: true })
