@@ -12,7 +12,7 @@ import { type Batch, isStorable } from './queued-update.ts'
 import type { EditorRoom } from './room.ts'
 import { FairQueue } from '../../platform/turns/fair-queue.ts'
 
-export interface AppenderDeps extends CompactionDeps {
+export interface AppenderDeps extends Omit<CompactionDeps, 'catchUp'> {
   bus: Bus
   limits: Pick<Limits, 'editorsPerDocument'>
   commits: Commits
@@ -57,7 +57,7 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
 
   constructor(deps: AppenderDeps) {
     this.#deps = deps
-    this.#compaction = new Compaction(deps)
+    this.#compaction = new Compaction({ ...deps, catchUp: (room) => this.catchUp(room) })
     this.#writer = new BatchWriter(deps, this)
   }
 

@@ -11,6 +11,8 @@ export interface CompactionDeps {
   crdt: Crdt
   log: Log
   now: () => number
+  /** Reads the rows that the room lacks. Drops the room if they were compacted or the editor was deleted. */
+  catchUp: (room: EditorRoom) => Promise<void>
 }
 
 /** With two, one document is built while the other is read or written. */
@@ -60,11 +62,20 @@ export class Compaction {
     if (stored === undefined) return
     if (!stored.complete) throw new Error('Updates are missing from the log.')
     const { seq, snapshotSeq, createdAt } = stored
-    if (seq === snapshotSeq) return
+    // The editor was deleted and created again, or another server or a REST write made the newest snapshot.
+    if (createdAt !== room.createdAt || seq === snapshotSeq) return this.#adopt(room, stored)
     const parts = stored.updates.map(({ bytes }) => bytes)
     const source = sourceOf(apiKey, ref, stored)
     const snapshot = await crdt.compact(source, stored.snapshot ? [stored.snapshot, ...parts] : parts)
     const done = await editorLog.compact(database, apiKey, ref, { snapshotSeq, seq, snapshot, createdAt })
+    // Otherwise the room does not have all these rows yet, and the next compaction tells it.
     if (done && seq <= room.committed.seq) room.onCompacted(seq, snapshot)
+  }
+
+  /** Tells the room of a snapshot that it does not know. A room of a deleted editor is dropped. */
+  async #adopt(room: EditorRoom, { seq, createdAt, snapshot }: editorLog.StoredLog): Promise<void> {
+    const hasAll = () => createdAt === room.createdAt && seq <= room.committed.seq
+    if (!hasAll()) await this.#deps.catchUp(room)
+    if (snapshot && hasAll() && !room.isDropped) room.onCompacted(seq, snapshot)
   }
 }

@@ -1,9 +1,12 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
+import * as Y from 'yjs'
+import * as editorLog from '../../../src/store/editors/log.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { eventually, synced } from '../../support/clients/convergence.ts'
 import { hocuspocusClient, saved } from '../../support/clients/hocuspocus-client.ts'
+import { rawClient } from '../../support/clients/raw-clients.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
 
@@ -19,8 +22,10 @@ const snapshotBlock = {
   },
 }
 
+const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+
 describe.each(stores)('failing compaction on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { env: { LIMIT_EDITOR_BYTES: '200000' } })
   const execute = (statement: string) => server.database.write((db) => sql.raw(statement).execute(db))
   const failures = () => server.logged.filter((line) => line.includes('could not be compacted')).length
   const snapshots = () => server.database.read.selectFrom('editor_snapshots').select('editor_id').execute()
@@ -54,5 +59,37 @@ describe.each(stores)('failing compaction on %s', (store) => {
     await eventually(snapshots).toHaveLength(1)
     expect(failures()).toBe(2)
     await eventually(() => bob.text.length).toBe(long + 23)
+  })
+
+  test('[R7.1] [S6.3] an open editor that is full accepts content again after another server has compacted it', async () => {
+    const tenant = await given.tenant(server)
+    const { apiKey } = tenant
+    const ada = rawClient(server, 'hocuspocus', { ...editorRef, token: await tokenFor(tenant) })
+    await ada.opened()
+    await execute(snapshotBlock[store].begin)
+    const doc = new Y.Doc()
+    let update: Uint8Array = new Uint8Array()
+    doc.on('update', (bytes: Uint8Array) => (update = bytes))
+    const text = doc.getText('content')
+    text.insert(0, 'x'.repeat(150_000))
+    expect(await ada.update(update)).toBe('saved')
+    text.delete(0, 140_000)
+    expect(await ada.update(update)).toBe('saved')
+    text.insert(0, 'y'.repeat(60_000))
+    expect(await ada.update(update)).toBe('refused')
+
+    await execute(snapshotBlock[store].end)
+    const { seq, snapshotSeq, createdAt, updates } = (await editorLog.read(
+      server.database.read,
+      apiKey,
+      editorRef,
+    ))!
+    const stored = new Y.Doc()
+    for (const { bytes } of updates) Y.applyUpdate(stored, bytes)
+    const snapshot = Y.encodeStateAsUpdate(stored)
+    const newSnapshot = { snapshotSeq, seq, createdAt, snapshot }
+    expect(await editorLog.compact(server.database, apiKey, editorRef, newSnapshot)).toBe(true)
+    server.clock.offsetMs += 61_000
+    await eventually(() => ada.update(update)).toBe('saved')
   })
 })
