@@ -47,11 +47,6 @@ const graceMs = 100
 /** How often the server looks for deletions whose server has died. */
 const resumeMs = 5_000
 
-export const beingDeleted = () =>
-  new ApiError('ABORTED', 'Something that the request names is being deleted. Try again.', {
-    retryAfterSeconds: 1,
-  })
-
 /**
  * Runs the deletions that are too large for one transaction (spec 8.4). A deletion begins with a durable record of its
  * scope. Then many short transactions remove the contents of the scope, and the last transaction removes the scope itself
@@ -85,7 +80,7 @@ export class LargeDeletions {
     const until = clock.elapsed() + maxWaitMs
     while (await this.affects(apiKey, named)) {
       const leftMs = until - clock.elapsed()
-      if (leftMs <= 0) throw beingDeleted()
+      if (leftMs <= 0) throw stored.beingDeleted()
       await this.#waitForNextFinished(apiKey, leftMs)
     }
   }
@@ -158,26 +153,26 @@ export class LargeDeletions {
     if (await isSmall(database.read, apiKey, scope)) return false
     const { organizationId, documentIds, movedTo = [] } = scope
     const reserved = { organizationId, reserved: documentIds.concat(movedTo) }
+    const reservation = { deletionId: newId('del'), apiKey, scope: reserved }
     const deletion = { deletionId: newId('del'), apiKey, scope }
-    const { deletionId } = deletion
-    const add = (db: Db, scope: Scope) =>
-      stored.add(db, { deletionId, apiKey, scope }, clock.now(), { isLeased: true })
+    const add = (db: Db, one: Deletion) => stored.add(db, one, clock.now(), { isLeased: true })
+    const removeReservation = (db: Db) => stored.finish(db, reservation.deletionId)
     const removedIds = await this.#recordAndEmpty(deletion, async () => {
       if (!database.exclusive) {
-        await database.write((db) => add(db, reserved), apiKey)
+        await database.write((db) => add(db, reservation), apiKey)
         await this.#pause(graceMs)
       }
       try {
         return await database.write(async (db) => {
-          // The record of `scope` replaces the reservation.
-          await stored.finish(db, deletionId)
+          await removeReservation(db)
           if (!(await transaction(db))) return false
-          await add(db, scope)
+          await add(db, deletion)
           return true
         }, apiKey)
       } catch (error) {
-        // If this fails too, the reservation expires with its lease.
-        await database.write((db) => stored.finish(db, deletionId), apiKey).catch(() => false)
+        // If this fails too, the reservation expires with its lease. If the answer to the commit was lost, the record of the
+        // deletion is stored, and `resume` finds it after its lease.
+        await database.write(removeReservation, apiKey).catch(() => false)
         throw error
       }
     })

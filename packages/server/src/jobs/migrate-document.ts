@@ -14,11 +14,17 @@ export const migrateDocument: JobHandler<'document.migrate'> = {
   async run({ database, job: { apiKey, payload }, now, signal, removeInSteps }) {
     const { organizationId, migrationId } = payload
     const migration = await database.write(async (db) => {
-      const isStarted = await migrations.advance(db, apiKey, organizationId, migrationId, 'in_progress', now)
-      return isStarted ? migrations.find(db, apiKey, organizationId, migrationId) : undefined
+      await migrations.advance(db, apiKey, organizationId, migrationId, 'in_progress', now)
+      return migrations.find(db, apiKey, organizationId, migrationId)
     }, apiKey)
-    if (!migration) return
+    if (!migration || migration.status === 'failed') return
     const { documentId, newDocumentId } = migration
+    if (migration.status === 'completed') {
+      // The answer to the commit of an earlier attempt was lost, so that open sessions do not know of the move yet.
+      signal({ kind: 'changed', organizationId, documentIds: [documentId, newDocumentId] })
+      signal({ kind: 'access' })
+      return
+    }
     const move = async (db: Db) => {
       const stored = await migrations.find(db, apiKey, organizationId, migrationId)
       if (stored?.status !== 'in_progress') return false

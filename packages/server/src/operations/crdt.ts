@@ -7,7 +7,9 @@ import type { Replacement } from '../crdt/stored-work.ts'
 import type { Handlers } from '../calls/call.ts'
 import { partial } from '../calls/answers/reply.ts'
 import { UnparsedJson } from '../calls/input/unparsed-json.ts'
+import { beingDeleted } from '../store/deletions.ts'
 import * as documents from '../store/documents/documents.ts'
+import { isMovedAway } from '../store/documents/moved-away.ts'
 import * as editorLog from '../store/editors/log.ts'
 import type { StoredLog } from '../store/editors/log.ts'
 import * as editors from '../store/editors/editors.ts'
@@ -54,6 +56,7 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
     },
     async write({ input, caller: { apiKey }, db, now, signal }, { update, contentKey }: PreparedContent) {
       await documents.ensure(db, apiKey, input.organizationId, input.documentId, now)
+      if (await isMovedAway(db, apiKey, input)) throw beingDeleted()
       if (!(await editors.add(db, apiKey, input, { type: input.type, contentKey }, writer, now))) {
         throw new ApiError('ALREADY_EXISTS', 'CRDT data already exists for this editor ID.')
       }

@@ -1,3 +1,4 @@
+import { ApiError } from '@plenum/protocol'
 import { findDocuments } from './access/access.ts'
 import { findFolderChains } from './documents/folder-tree.ts'
 import type { Database, Db } from './engine/db.ts'
@@ -45,6 +46,12 @@ export interface Deletion {
   apiKey: string
   scope: Scope
 }
+
+/** The error of a request that names something that is being deleted or moved. */
+export const beingDeleted = () =>
+  new ApiError('ABORTED', 'Something that the request names is being deleted. Try again.', {
+    retryAfterSeconds: 1,
+  })
 
 /** Another server continues a deletion whose server has not renewed the lease for this long. */
 const leaseMs = 30_000

@@ -1,11 +1,9 @@
-import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../engine/db.ts'
 import * as documents from '../documents/documents.ts'
-import { sqliteOf } from '../engine/prepared.ts'
+import { markMovedAway } from '../documents/moved-away.ts'
+import { moveAtOnce } from './moved-rows.ts'
 import { removalSteps } from './removal.ts'
 import { type Position, runSteps } from './row-step.ts'
-import { someRows } from '../engine/some-rows.ts'
-import { tablesMovedAtOnce } from '../schema/tables.ts'
 
 /**
  * Moves a document with its editors, live states and presence to another id. Rows that the target already has are not
@@ -26,22 +24,8 @@ export async function mergeInto(
   if (!source) return false
   await putTarget(db, apiKey, organizationId, { ...merge(source, target), documentId: newDocumentId }, now)
   await numberMove(db, apiKey, organizationId, documentId, newDocumentId)
-
-  const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
-  for (const { table, key, rowsPerUpdate } of tablesMovedAtOnce) {
-    const targetHasRow = sql`
-      exists (
-        select 1 from ${sql.table(table)} as there
-        where there.api_key = ${apiKey} and there.organization_id = ${organizationId}
-          and there.document_id = ${newDocumentId} and there.${sql.ref(key)} = ${sql.ref(`${table}.${key}`)}
-      )`
-    const which = sql<boolean>`${inOrganization} and document_id = ${documentId} and not ${targetHasRow}`
-    const move = (rows: RawBuilder<boolean>) =>
-      sql`update ${sql.table(table)} set document_id = ${newDocumentId} where ${rows}`.execute(db)
-    if (sqliteOf(db))
-      await repeatUntilDone(rowsPerUpdate, () => move(someRows(db, table, which, rowsPerUpdate)))
-    else await move(which)
-  }
+  await moveAtOnce(db, { apiKey, organizationId, documentId, newDocumentId })
+  await markMovedAway(db, apiKey, { organizationId, documentId })
   return true
 }
 
@@ -56,17 +40,6 @@ export async function moveRest(
   const steps = removalSteps(apiKey, { organizationId, documentIds: [documentId], movedTo: newDocumentId })
   for (let next: Position | undefined = { step: 0 }; next;) next = await runSteps(db, steps, next, [])
   await documents.remove(db, apiKey, organizationId, [documentId])
-}
-
-/** Repeats a statement until it changes fewer rows than its limit. */
-async function repeatUntilDone(
-  rowsPerUpdate: number,
-  change: () => Promise<{ numAffectedRows?: bigint }>,
-): Promise<void> {
-  for (;;) {
-    const { numAffectedRows = 0n } = await change()
-    if (numAffectedRows < rowsPerUpdate) return
-  }
 }
 
 /** The target's values win over the source's. If either document was disabled, the result is disabled. */

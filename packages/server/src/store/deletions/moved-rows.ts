@@ -1,10 +1,12 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../engine/db.ts'
 import { paceOf } from '../engine/pace.ts'
 import type { RowStep } from './row-step.ts'
 import { areNotRemoved } from '../access/removed-grants.ts'
 import { someRows } from '../engine/some-rows.ts'
 import type { DocumentRef } from '../refs.ts'
-import type { TableMovedInSteps } from '../schema/tables.ts'
+import { sqliteOf } from '../engine/prepared.ts'
+import { type TableMovedInSteps, tablesMovedAtOnce } from '../schema/tables.ts'
 
 /** One step moves this many rows on SQLite, in about 4 ms. */
 const rowsPerStep = 200
@@ -14,8 +16,42 @@ interface Move extends DocumentRef {
   newDocumentId: string
 }
 
+/** Moves the editors, live states and presence entries that the target does not have. */
+export async function moveAtOnce(
+  db: Db,
+  { apiKey, organizationId, documentId, newDocumentId }: Move,
+): Promise<void> {
+  const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
+  for (const { table, key, rowsPerUpdate } of tablesMovedAtOnce) {
+    const targetHasRow = sql`
+      exists (
+        select 1 from ${sql.table(table)} as there
+        where there.api_key = ${apiKey} and there.organization_id = ${organizationId}
+          and there.document_id = ${newDocumentId} and there.${sql.ref(key)} = ${sql.ref(`${table}.${key}`)}
+      )`
+    const which = sql<boolean>`${inOrganization} and document_id = ${documentId} and not ${targetHasRow}`
+    const move = (rows: RawBuilder<boolean>) =>
+      sql`update ${sql.table(table)} set document_id = ${newDocumentId} where ${rows}`.execute(db)
+    if (sqliteOf(db))
+      await repeatUntilDone(rowsPerUpdate, () => move(someRows(db, table, which, rowsPerUpdate)))
+    else await move(which)
+  }
+}
+
+/** Repeats a statement until it changes fewer rows than its limit. */
+async function repeatUntilDone(
+  rowsPerUpdate: number,
+  change: () => Promise<{ numAffectedRows?: bigint }>,
+): Promise<void> {
+  for (;;) {
+    const { numAffectedRows = 0n } = await change()
+    if (numAffectedRows < rowsPerUpdate) return
+  }
+}
+
 /** Steps that move rows of a document to another one, from the tables where a document may have very many rows. */
-export function moveSteps({ apiKey, organizationId, documentId, newDocumentId }: Move): RowStep[] {
+export function moveSteps(move: Move): RowStep[] {
+  const { apiKey, organizationId, documentId, newDocumentId } = move
   const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
   const ofDocument = (id: string) => sql<boolean>`${inOrganization} and document_id = ${id}`
   const granted = (id: string) =>
@@ -43,7 +79,12 @@ export function moveSteps({ apiKey, organizationId, documentId, newDocumentId }:
       return Number(numAffectedRows) === max
     },
   }
-  return Object.values(steps)
+  // On PostgreSQL, the transaction that moved the document does not see an editor that was created at the same time.
+  const moveLate: RowStep = async (db) => {
+    await moveAtOnce(db, move)
+    return false
+  }
+  return [moveLate, ...Object.values(steps)]
 }
 
 /**

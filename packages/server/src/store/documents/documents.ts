@@ -3,6 +3,7 @@ import type { StoredDocument } from '../access/access.ts'
 import { yieldIfLate, mapYielding } from '../../platform/turns/loop-time.ts'
 import type { Cursor, Db } from '../engine/db.ts'
 import { inLockOrder } from '../engine/lock-order.ts'
+import { movedAwaySeq } from './moved-away.ts'
 import { mergeKeys, parse, stringifyData } from '../engine/json.ts'
 import * as organizations from '../organizations.ts'
 import { prepared } from '../engine/prepared.ts'
@@ -227,7 +228,7 @@ export const positionOf = (row: { created_at: number; event_seq: number }): Posi
   seq: row.event_seq,
 })
 
-/** Gives a change of the document the next number. Returns undefined if the document does not exist. */
+/** Gives a change of the document the next number. Returns undefined if the document does not exist or was moved away. */
 export async function numberChange(
   db: Db,
   apiKey: string,
@@ -245,6 +246,7 @@ const updateSeq = prepared((db, of: { apiKey: string; organizationId: string; do
     .where('api_key', '=', of.apiKey)
     .where('organization_id', '=', of.organizationId)
     .where('document_id', '=', of.documentId)
+    .where('event_seq', '>', movedAwaySeq)
     .returning(['created_at', 'event_seq']),
 )
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../engine/db.ts'
 import * as documents from './documents.ts'
+import { movedAwaySeq } from './moved-away.ts'
 import { prepared } from '../engine/prepared.ts'
 import type { DocumentRef } from '../refs.ts'
 
@@ -114,6 +115,7 @@ const selectSince = prepared((db, of: Document & { seq: number }) =>
     .where('documents.api_key', '=', of.apiKey)
     .where('documents.organization_id', '=', of.organizationId)
     .where('documents.document_id', '=', of.documentId)
+    .where('documents.event_seq', '>', movedAwaySeq)
     .orderBy('live_states.live_state_data_id'),
 )
 

@@ -4,6 +4,7 @@ import type { Db } from '../engine/db.ts'
 import type { Appended, Entry } from './log-entry.ts'
 import { type Key, keyOf } from './editors.ts'
 import { inLockOrder } from '../engine/lock-order.ts'
+import { movedAwaySeq } from '../documents/moved-away.ts'
 
 const keyColumns = {
   api_key: 'text',
@@ -84,6 +85,7 @@ const createEditors = (whenLocked: RawBuilder<unknown>) =>
       where exists (
         select 1 from documents where documents.api_key = ${row.api_key}
           and documents.organization_id = ${row.organization_id} and documents.document_id = ${row.document_id}
+          and documents.event_seq > ${sql.lit(movedAwaySeq)}
         for key share ${whenLocked})
       on conflict do nothing
       returning ${keyNames}, seq, created_at`,

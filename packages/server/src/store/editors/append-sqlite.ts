@@ -1,5 +1,6 @@
 import type { Appended, Entry } from './log-entry.ts'
 import type { SqliteConnection } from '../engine/sqlite-driver.ts'
+import { movedAwaySeq } from '../documents/moved-away.ts'
 
 /** The editor is found first and then updated by its `rowid`: one statement with `returning` takes longer. */
 const find = `
@@ -13,7 +14,7 @@ const create = `
   insert into editors (api_key, organization_id, document_id, editor_id,
     type, content_key, seq, snapshot_seq, last_updated, last_updated_by, session_id, created_at)
   select api_key, organization_id, document_id, ?, ?, ?, 1, 0, ?, ?, ?, ? from documents
-  where api_key = ? and organization_id = ? and document_id = ?
+  where api_key = ? and organization_id = ? and document_id = ? and event_seq > ${movedAwaySeq}
   on conflict do nothing
   returning seq, created_at`
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Database } from '../../../src/store/engine/db.ts'
 import * as editorLog from '../../../src/store/editors/log.ts'
 import * as versions from '../../../src/store/editors/versions.ts'
+import { afterWrite, lostAnswer } from '../../support/after-write.ts'
 import { expectFreeLoop, longestLoopBlockDuring, shortestLoopBlock } from '../../support/event-loop.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
@@ -89,26 +90,11 @@ describe.each(stores)('large editors on %s', (store) => {
     expect(isSame((await read(apiKey))?.snapshot, large)).toBe(true)
   })
 
-  /** The database of the server, with an action between the n-th write and its answer. */
-  function afterWrite(n: number, action: () => Promise<void>): Database {
-    let writes = 0
-    return {
-      ...server.database,
-      read: server.database.read,
-      async write(work, lane) {
-        const result = await server.database.write(work, lane)
-        if (++writes === n) await action()
-        return result
-      },
-    }
-  }
-
   test('[R7.1] a snapshot whose commit succeeds without an answer keeps its parts, and the next snapshot removes them', async () => {
     const { apiKey, compact } = await editor(bytesOf(1, 1), bytesOf(2, 2))
     const large = bytesOf(3 * mebibyte, 3)
-    const lost = new Error('Connection terminated unexpectedly')
-    const losesAnswer = afterWrite(3, () => Promise.reject(lost))
-    await expect(compact({ snapshotSeq: 0, seq: 1, snapshot: large }, losesAnswer)).rejects.toBe(lost)
+    const losesAnswer = afterWrite(server.database, 3, () => Promise.reject(lostAnswer))
+    await expect(compact({ snapshotSeq: 0, seq: 1, snapshot: large }, losesAnswer)).rejects.toBe(lostAnswer)
     const log = await read(apiKey)
     expect(log).toMatchObject({ snapshotSeq: 1, complete: true })
     expect(isSame(log?.snapshot, large)).toBe(true)
@@ -125,11 +111,11 @@ describe.each(stores)('large editors on %s', (store) => {
     /** Writes the parts of the second snapshot, which then waits for its commit. */
     const beginSecond = () =>
       new Promise<void>((begun) => {
-        const waits = afterWrite(3, () => (begun(), untilRemoved))
+        const waits = afterWrite(server.database, 3, () => (begun(), untilRemoved))
         isSecondStored = compact({ snapshotSeq: 1, seq: 2, snapshot: second }, waits)
       })
-    const isFirstStored = compact({ snapshotSeq: 0, seq: 1, snapshot: first }, afterWrite(3, beginSecond))
-    expect(await isFirstStored).toBe(true)
+    const beginsSecond = afterWrite(server.database, 3, beginSecond)
+    expect(await compact({ snapshotSeq: 0, seq: 1, snapshot: first }, beginsSecond)).toBe(true)
     removed()
     expect(await isSecondStored).toBe(true)
     const log = await read(apiKey)
