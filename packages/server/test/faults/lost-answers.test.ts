@@ -86,4 +86,18 @@ describe('a committed operation whose answer from PostgreSQL is lost', () => {
     await losesAnswer(() => show(2))
     expect(await shown()).toEqual({ page: 2 })
   })
+
+  test('[O2.4] [R9] open sessions of a user learn of a membership from a sign-in whose commit answer is lost', async () => {
+    const road = await postgresProxy()
+    const { server, tenant } = await withPostgres(road.url)
+    const first = await RealtimeSocket.connect(server, await tokenFor(tenant, 'ada', { resources: [] }))
+    expect(await first.open()).toMatchObject({ accessRole: 'editor' })
+    const second = new RealtimeSocket(server)
+    await second.connected()
+    const token = await tokenFor(tenant, 'ada', { role: 'viewer' })
+    road.delayNextCommit(100)
+    second.send({ type: 'auth', token })
+    expect(await second.closed).toMatchObject({ code: 4503 })
+    expect(await first.take('access')).toMatchObject({ accessRole: 'viewer' })
+  })
 })

@@ -10,6 +10,7 @@ import { signIn } from '../../access/sessions/sign-in.ts'
 import type { VerifiedUser } from '../../access/tokens/token-claims.ts'
 import { TokenError, type UserTokens } from '../../access/tokens/user-tokens.ts'
 import type { Bus } from '../../bus.ts'
+import { mayBeCommitted, whenCertain } from '../../store/engine/certainty.ts'
 import type { Database } from '../../store/engine/db.ts'
 import { type Look, lookOf } from '../../store/users/profiles.ts'
 import type { OpenPage, OpenPages } from './open-pages.ts'
@@ -78,8 +79,12 @@ export async function identifyUser(
   if (deletions.mayAffect(known.caller) && (await deletions.affects(apiKey, organizationsIn(resources)))) {
     throw new Denial('restarting', 'An organization of the token is being deleted. Connect again.')
   }
-  const { isNewMember, look } = await signIn(database, known.caller, user, now())
-  if (isNewMember) bus.publish({ kind: 'access', apiKey, userIds: [user.userId] })
+  const publishAccess = () => bus.publish({ kind: 'access', apiKey, userIds: [user.userId] })
+  const { isNewMember, look } = await signIn(database, known.caller, user, now()).catch((error: unknown) => {
+    if (mayBeCommitted(error)) void whenCertain(database).then(publishAccess)
+    throw error
+  })
+  if (isNewMember) publishAccess()
   return userIdentity(user, look)
 }
 

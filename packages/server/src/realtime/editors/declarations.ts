@@ -71,7 +71,10 @@ export class Declarations {
     const { database, gate } = this.#deps
     const read = () => editors.findDeclared(database.read, apiKey, ref)
     const declared = await gate.run(apiKey, read, sender.identity.userId)
-    if (!declared || matches(declared, declaration)) return
+    if (!declared) return
+    // The room may not know the newest declaration: of another server, or one whose commit got no answer.
+    room.declared = { type: declared.type, contentKey: declared.contentKey }
+    if (matches(declared, declaration)) return
     const contentKey = await this.#check(room, declared, declaration)
     const type = declaration.type ?? (contentKey === declared.contentKey ? declared.type : null)
     if (await this.#store(room, declared, { type, contentKey }, sender)) room.declared = { type, contentKey }

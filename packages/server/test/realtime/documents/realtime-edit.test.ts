@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { closeCodes } from '@plenum/protocol/realtime'
+import * as editors from '../../../src/store/editors/editors.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { eventually } from '../../support/clients/convergence.ts'
@@ -109,5 +110,35 @@ describe.each(stores)('editing at /realtime on %s', (store) => {
       .where('api_key', '=', tenant.apiKey)
       .executeTakeFirst()
     expect(row).toEqual({ type: 'map', content_key: 'shapes' })
+  })
+
+  test('[R4.2] an open editor uses a declaration that another server has stored, and an older declaration replaces it', async () => {
+    const tenant = await given.tenant(server)
+    const { apiKey } = tenant
+    const ref = { ...documentRef, editorId: 'board' }
+    const declare = async (contentType: 'map' | 'text', contentKey: string) => {
+      const client = await connect(tenant)
+      await client.open()
+      client.send({ type: 'openEditor', ref: 1, channel: 1, editorId: 'board', contentType, contentKey })
+      await client.take('editorOpened')
+      return client
+    }
+    const stored = () => editors.findDeclared(server.database.read, apiKey, ref)
+    const ada = await declare('map', 'shapes')
+    const doc = new Y.Doc()
+    doc.getMap('other').set('a', 1)
+    ada.sendFrame('update', Y.encodeStateAsUpdate(doc), 1, 1)
+    await ada.takeFrame('saved')
+    const before = (await stored())!
+    const after = { type: 'text', contentKey: 'title' } as const
+    await server.database.write((db) => editors.declare(db, apiKey, ref, before, after))
+    await declare('text', 'title')
+    expect(await stored()).toMatchObject(after)
+    // A client gets `editorOpened` before its declaration is compared with the stored one.
+    const declareAgain = async () => {
+      await declare('map', 'shapes')
+      return stored()
+    }
+    await eventually(declareAgain).toMatchObject({ type: 'map', contentKey: 'shapes' })
   })
 })
