@@ -4,8 +4,8 @@ import { covers, type Ranges, RangeSet, unite } from './ranges.ts'
 import { SortedPairs } from './sorted-pairs.ts'
 
 /** The starts and ends of ranges up to the limit, in order. The ranges do not touch each other. */
-const ranges = (maxRanges: number, limit: number) =>
-  fc.uniqueArray(fc.nat(limit), { maxLength: maxRanges * 2 }).map((list) => {
+const ranges = (maxRanges: number, limit: number, size?: 'max') =>
+  fc.uniqueArray(fc.nat(limit), { maxLength: maxRanges * 2, ...(size && { size }) }).map((list) => {
     const sorted = list.sort((a, b) => a - b)
     return sorted.length % 2 ? sorted.slice(1) : sorted
   })
@@ -69,6 +69,28 @@ test('[V2] a range set agrees with one flag per number, in any order of addition
       }
     }),
     { numRuns: 100 },
+  )
+})
+
+test('[V2] a range set with a chunk limit keeps its ranges, adds only given ones, and stays in order', () => {
+  const limit = 6_000
+  const flagsOf = (list: Ranges) => {
+    const flags = new Uint8Array(limit + 4)
+    for (let i = 0; i < list.length; i += 2) flags.fill(1, list[i], list[i + 1])
+    return flags
+  }
+  const many = Array.from({ length: limit / 4 }, (_, i) => [4 * i, 4 * i + 1]).flat()
+  fc.assert(
+    fc.property(ranges(60, limit, 'max'), fc.integer({ min: 1, max: 6 }), (added, maxChunks) => {
+      const set = new RangeSet(SortedPairs.over(Float64Array.from(many)))
+      set.addAll(added, maxChunks)
+      const kept = rangesOf(set)
+      expect(isAscending(kept)).toBe(true)
+      const [before, wanted, after] = [flagsOf(many), flagsOf(added), flagsOf(kept)]
+      expect(before.every((flag, n) => !flag || after[n])).toBe(true)
+      expect(after.every((flag, n) => !flag || before[n] || wanted[n])).toBe(true)
+    }),
+    { numRuns: 300 },
   )
 })
 

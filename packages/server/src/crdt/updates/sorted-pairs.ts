@@ -70,7 +70,7 @@ export class SortedPairs {
   /**
    * Merges with other pairs, given in order. `unite` merges one chunk with the pairs that begin before the next chunk.
    * If the last pair of the result reaches into later chunks, the chunks that it covers are dropped, and it is merged with
-   * the chunk in which it ends. Stops after `maxChunks` chunks and leaves the remaining pairs out.
+   * the chunk in which it ends. Stops after `maxChunks` chunks, plus one for such a pair, and leaves the remaining pairs out.
    */
   merge(others: readonly number[], unite: Unite, maxChunks: number): void {
     const chunks = this.#chunks.length > 0 ? this.#chunks : [[]]
@@ -79,7 +79,7 @@ export class SortedPairs {
     let carried: number[] = []
     let index = from
     for (let at = 0, touched = 0; index < chunks.length; index++) {
-      const isDone = at === others.length || touched === maxChunks
+      const isDone = at === others.length || touched >= maxChunks
       if (isDone && carried.length === 0) break
       const chunk = chunks[index] as Chunk
       const next = chunks[index + 1]
