@@ -66,6 +66,7 @@ describe.each(stores)('failing compaction on %s', (store) => {
     const { apiKey } = tenant
     const ada = rawClient(server, 'hocuspocus', { ...editorRef, token: await tokenFor(tenant) })
     await ada.opened()
+    const failuresBefore = failures()
     await execute(snapshotBlock[store].begin)
     const doc = new Y.Doc()
     let update: Uint8Array = new Uint8Array()
@@ -73,6 +74,8 @@ describe.each(stores)('failing compaction on %s', (store) => {
     const text = doc.getText('content')
     text.insert(0, 'x'.repeat(150_000))
     expect(await ada.update(update)).toBe('saved')
+    // The room tries no other compaction for a minute.
+    await eventually(failures).toBe(failuresBefore + 1)
     text.delete(0, 140_000)
     expect(await ada.update(update)).toBe('saved')
     text.insert(0, 'y'.repeat(60_000))
