@@ -270,7 +270,7 @@ describe('the pages of the server', () => {
     })
   })
 
-  test('[0.1.7] the server reports the version of its package', () => {
+  test('[0.1.7] the version constant is the version in the package.json of the server', () => {
     const { version: packaged } = JSON.parse(
       readFileSync(join(root, 'packages/server/package.json'), 'utf8'),
     ) as {

@@ -41,7 +41,7 @@ export function isLoopLate(maxMs?: number): boolean {
   return now - startedAt >= (maxMs ?? maxIterationMs())
 }
 
-/** Whether this iteration has been busy for `usualIterationMs`, also while clients connect and the limit is lower. */
+/** Whether this iteration has been busy for `usualIterationMs`. Ignores the lower limit while clients connect. */
 export const isLoopHeld = (): boolean => isLoopLate(usualIterationMs)
 
 /**

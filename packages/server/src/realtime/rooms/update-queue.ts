@@ -54,7 +54,7 @@ export class UpdateQueue<T extends Item> {
     return taken
   }
 
-  /** Puts updates that were taken but not stored back to the front. */
+  /** Puts back to the front updates that were taken but not stored. */
   putBack(items: readonly T[]): void {
     this.#items.unshift(...items)
     for (const { update } of items) this.#bytes += update.length + overheadBytes

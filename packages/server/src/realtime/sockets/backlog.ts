@@ -4,8 +4,8 @@ import type { Connection } from './connection.ts'
 const maxUnansweredBytes = 256 * 1024
 
 /**
- * Holds a connection while its live states and version requests without an answer have too many bytes together. Updates of
- * editors are not counted here: `editors/update-backpressure.ts` holds the connection while too many wait in a room.
+ * Holds a connection while its unanswered live states and version requests have more bytes than `maxUnansweredBytes`. Updates
+ * of editors are not counted here: `editors/update-backpressure.ts` holds the connection while too many bytes wait in a room.
  */
 export class Backlog {
   readonly #connection: Connection

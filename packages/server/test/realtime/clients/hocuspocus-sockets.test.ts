@@ -11,7 +11,7 @@ import { freePort } from '../../support/processes/process.ts'
 describe.each(stores)('providers and sockets of Hocuspocus clients on %s', (store) => {
   const server = useServer(store)
 
-  test('[R6] a provider that is detached and attached again, also immediately, gets and sends the missed changes', async () => {
+  test('[R6] a provider that is detached and attached again, also immediately, syncs in both directions', async () => {
     const tenant = await given.tenant(server)
     const ada = hocuspocusClient(server, await tokenFor(tenant))
     const bob = hocuspocusClient(server, await tokenFor(tenant, 'bob'))

@@ -72,7 +72,7 @@ describe.each(stores)('versions at /realtime on %s', (database) => {
     })
   }
 
-  test('[R37] [R37.5] [R37.6] two users save and restore versions, and both clients are notified at once', async () => {
+  test('[R37] [R37.5] [R37.6] one user adds a version, another restores it, and both clients are notified of both', async () => {
     const tenant = await given.tenant(server)
     const [ada, bob] = [await connectUser(tenant, 'ada'), await connectUser(tenant, 'bob')]
     ada.type('first')

@@ -307,7 +307,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     expect(await at(later)).toEqual({ ...allowed, accessRole: 'viewer' })
   })
 
-  test('[25.8] a decision stays the same until the time that it contains, for random grants', async () => {
+  test('[25.8] a decision stays the same until its expiresAt, for random grants', async () => {
     const tenant = await scene('organizationPrivate', 'folder')
     const now = nowSeconds()
     const roles: readonly Role[] = ['viewer', 'editor']

@@ -196,7 +196,7 @@ describe.each(stores)('users.get on %s', (store) => {
     ])
   })
 
-  test('[12.2.1] pages of all documents contain every user once, or grouped by document every user of each document once', async () => {
+  test('[12.2.1] pages of the users of all documents contain every user once, or once per document if grouped', async () => {
     const tenant = await given.tenant(server)
     for (const [documentId, userIds] of [
       ['d2', ['u1', 'u2', 'u3']],

@@ -125,7 +125,7 @@ async function tryFirst(prepared: Prepared, tally: Tally): Promise<OpenClients> 
     const client = rawClient(server, user.dialect, { ...location, editorId, token: await tokenOf(row) })
     const found = await probe(client, editorId, 1)
     tally.compare(row, 1, found, expectedResult(user.dialect, access, { read: [seed] }))
-    // The presence of a client that leaves too soon is not broadcast.
+    // Waits here, because the presence of a client that leaves too soon is not broadcast.
     if (access !== 'denied')
       tally.check(row, 'is present', await observers.get(location)?.sees(user.userId), true)
     if (access !== 'denied' && user.expiry === 'passing') openClients.set(row, { client, access })
