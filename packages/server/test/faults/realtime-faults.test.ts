@@ -12,6 +12,7 @@ import { hocuspocusClient, hocuspocusSocket } from '../support/clients/hocuspocu
 import { closeClients, editorName } from '../support/clients/open-clients.ts'
 import { closed, socketUrl } from '../support/clients/raw-socket.ts'
 import { yjsClient } from '../support/clients/yjs-client.ts'
+import { interruptibleNetwork, plenumConnection } from '../support/clients/plenum-client.ts'
 import { tokenFor } from '../support/user-tokens.ts'
 import { postgresProxy, withPostgres } from '../support/postgres-faults.ts'
 import { RealtimeSocket } from '../support/clients/realtime-socket.ts'
@@ -73,6 +74,30 @@ describe('a failing database', () => {
     const carol = yjsClient(server, await tokenFor(tenant, 'carol'))
     await synced(carol)
     expect(carol.text.toString()).toBe('abc')
+  })
+
+  test('[K7] [R7] a client that reconnects reports a change as saved only when it is stored', async () => {
+    const { server, tenant, block, blocked } = await withPostgres()
+    const network = interruptibleNetwork()
+    const { WebSocket } = network
+    const connection = plenumConnection(server.client(), await tokenFor(tenant), { WebSocket })
+    const editor = connection.document('org_1', 'doc_1').editor('note')
+    await editor.whenSynced
+    const text = editor.doc.getText('content')
+    text.insert(0, 'a')
+    await editor.whenSaved()
+
+    const unblock = await block(`select * from editors for update`)
+    text.insert(1, 'b')
+    await eventually(blocked).toHaveLength(1)
+    network.cut()
+    network.restore(connection)
+    await eventually(() => network.of('editorOpened')).toHaveLength(1)
+    await manyTurns(tenant)
+    expect(editor.saved).toBe(false)
+    await unblock()
+    await editor.whenSaved()
+    expect(await rowsOf(server)).toHaveLength(2)
   })
 
   test('[R7] [O2.4] an update whose commit was not confirmed reaches the clients that were already connected', async () => {

@@ -167,17 +167,19 @@ export class EditorSync {
   }
 
   /**
-   * Sends everything that the server lacks, as one update. A viewer sends it too, if there are local changes: they are saved
-   * if the server has them already.
+   * Sends everything that the server lacks, as one update. If changes had no answer yet, it is sent even if it is empty: the
+   * state vector contains changes that the server has not stored yet, and the answer comes when they are stored. A viewer
+   * sends it too, if there are local changes: they are saved if the server has them already.
    */
   #sendDifference(channel: Channel, stateVector: Uint8Array): void {
     if (channel.upload === 'refused') return
     channel.upload = channel.canWrite ? 'flowing' : 'paused'
     if (!channel.canWrite && !this.#hasUnsent) return
     const difference = Y.encodeStateAsUpdate(this.#doc, stateVector)
+    const isWanted = this.#hasUnsent || !isEmpty(difference)
     this.#outgoing.clear()
     this.#hasUnsent = false
-    if (!isEmpty(difference) && this.#sendUpdate(channel, 'syncStep2', difference)) {
+    if (isWanted && this.#sendUpdate(channel, 'syncStep2', difference)) {
       channel.differenceNumber = this.#lastNumber
     }
     this.#deps.onChange()
