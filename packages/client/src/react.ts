@@ -39,7 +39,7 @@ const sharedByConnection = new WeakMap<Connection, Shared>()
 
 /**
  * Provides the connection to the hooks in the components below it. A document or an editor is open while at least one
- * component uses it. The provider does not close the connection: create it outside of the components, and close it there.
+ * component uses it, and until its changes are saved or refused. The provider does not close the connection: create it outside of the components, and close it there.
  */
 export function PlenumProvider(props: { connection: Connection; children?: ReactNode }): ReactElement {
   const { connection, children } = props
@@ -47,11 +47,14 @@ export function PlenumProvider(props: { connection: Connection; children?: React
     connection,
     editorOptions: new Map(),
     documents: new Leases(),
-    editors: new Leases(),
+    editors: new Leases(whenSaved),
   }
   sharedByConnection.set(connection, shared)
   return createElement(Context.Provider, { value: shared }, children)
 }
+
+/** The `whenDone` of editors. It is rejected if changes were refused, which the `error` event has reported. */
+const whenSaved = (editor: LiveEditor) => (editor.saved ? undefined : editor.whenSaved())
 
 function useShared(): Shared {
   const shared = useContext(Context)
@@ -186,9 +189,13 @@ export function useLiveState<T extends object>(
     (data: T, options?: { merge?: false }) => {
       const document = peek()
       if (!document) throw notMounted('set of useLiveState')
-      return document.liveState<T>(liveStateDataId).set(data, options)
+      // The write may have to be sent after the component was unmounted, and that needs the document.
+      const release = take(() => () => {})
+      const stored = document.liveState<T>(liveStateDataId).set(data, options)
+      stored.then(release, release)
+      return stored
     },
-    [peek, liveStateDataId],
+    [peek, take, liveStateDataId],
   )
   return [value, set as LiveState<T>['set']]
 }
@@ -274,7 +281,9 @@ function useEditorLease(
   const take = useCallback(
     (subscribe: (editor: LiveEditor) => Unsubscribe): Unsubscribe =>
       takeDocument((document) => {
-        const release = editors.take(key, () => document.editor(editorId, editorOptions.get(key)))
+        const open = () => document.editor(editorId, editorOptions.get(key))
+        // Changes may have to be saved after the component was unmounted, and that needs the document.
+        const release = editors.take(key, open, () => takeDocument(() => () => {}))
         const unsubscribe = subscribe(editors.peek(key) as LiveEditor)
         return () => {
           unsubscribe()

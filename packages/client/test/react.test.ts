@@ -40,6 +40,7 @@ type PageGlobals = {
   room: Room
   setDocumentId(documentId: string | undefined): void
   othersRenders: number
+  sockets: WebSocket[]
 }
 
 async function visit(browser: Browser, token: string) {
@@ -50,6 +51,16 @@ async function visit(browser: Browser, token: string) {
       if (typeof payload === 'string') messages.push(JSON.parse(payload))
     }),
   )
+  await tab.addInitScript(() => {
+    const sockets: WebSocket[] = []
+    class RecordedSocket extends WebSocket {
+      constructor(url: string | URL, protocols?: string | string[]) {
+        super(url, protocols)
+        sockets.push(this)
+      }
+    }
+    Object.assign(globalThis, { sockets, WebSocket: RecordedSocket })
+  })
   await tab.goto(`http://localhost:${page.port}/`)
   await tab.evaluate(([url, token]) => (globalThis as unknown as PageGlobals).plenum.start(url, token), [
     server.url,
@@ -109,6 +120,41 @@ test(
     await expect.poll(cursors).toBe(2)
     await bob.tab.close()
     await expect.poll(cursors).toBe(1)
+  },
+)
+
+test(
+  '[K10] what a component wrote while the connection was lost is saved after the component is unmounted',
+  { timeout: 300_000 },
+  async ({ skip }) => {
+    if (!browser) return skip('there is no Chromium, and it cannot be installed here')
+    const tenant = await given.tenant(server)
+    const ada = await visit(browser, await tokenFor(tenant, 'ada'))
+    await expect.poll(ada.shown).toMatchObject({ status: 'connected', role: 'editor' })
+    await ada.tab.evaluate(() => {
+      const { room, setDocumentId, sockets } = globalThis as unknown as PageGlobals
+      for (const socket of sockets) socket.close()
+      room.write('typed')
+      void room.setPlayer({ position: 42 })
+      setDocumentId(undefined)
+    })
+    const at = { organizationId: 'org_1', documentId: 'doc_1' }
+    const words = async () => (await tenant.client.crdt.get({ ...at, editorId: 'note' })).data[0]?.data
+    await expect.poll(words, { timeout: 20_000 }).toBe('typed')
+    await ada.tab.evaluate(() => (globalThis as unknown as PageGlobals).setDocumentId('doc_1'))
+    await expect
+      .poll(ada.shown, { timeout: 20_000 })
+      .toMatchObject({ words: 'typed', player: { position: 42 } })
+    await ada.tab.evaluate(() => (globalThis as unknown as PageGlobals).setDocumentId(undefined))
+    await expect
+      .poll(() =>
+        ada.messages
+          .filter(({ type }) => /close/i.test(type))
+          .map(({ type }) => type)
+          .slice(-2),
+      )
+      .toEqual(['closeEditor', 'close'])
+    await ada.tab.close()
   },
 )
 

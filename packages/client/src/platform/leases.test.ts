@@ -28,6 +28,36 @@ test('[K10] a leased value is opened for its first holder, and closed after its 
   expect(leases.peek('key')).toBeUndefined()
 })
 
+test('[K10] a leased value is closed when it is done, unless it has been taken again', async () => {
+  let finish = () => {}
+  let isDone = false
+  const leases = new Leases<{ close(): void }>(() =>
+    isDone ? undefined : new Promise<void>((resolve) => (finish = resolve)),
+  )
+  const events: string[] = []
+  const open = () => {
+    events.push('open')
+    return { close: () => void events.push('close') }
+  }
+  const take = () => leases.take('key', open, () => () => void events.push('released'))
+  const turn = () => vi.advanceTimersByTimeAsync(0)
+  const finishNow = async (done: boolean) => {
+    isDone = done
+    finish()
+    await turn()
+  }
+  take()()
+  await turn()
+  await finishNow(false)
+  expect(events).toEqual(['open'])
+  const release = take()
+  await finishNow(true)
+  expect(events).toEqual(['open'])
+  release()
+  await turn()
+  expect(events).toEqual(['open', 'close', 'released'])
+})
+
 test('[K10] a leased value that is released and taken again in the same task stays open', () => {
   const { events, take } = leaseScene()
   take()()
