@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import * as Y from 'yjs'
+import type { ErrorStatus } from '@plenum/protocol/errors'
 import type { AccessRole } from '@plenum/protocol/realtime'
 import type { LiveEditorOptions } from '../../src/index.ts'
 import { decodeSentFrame } from './fake-server.ts'
@@ -58,7 +59,8 @@ export function useEditorScene() {
         .map(decodeSentFrame)
         .filter((frame) => kind === undefined || frame.kind === kind),
     /** The server refuses the update with this number. */
-    refuse: (number: number) => fakes.server.socket.deliverFrame(channel(), 'refused', number, 'Because.'),
+    refuse: (number: number, status?: ErrorStatus) =>
+      fakes.server.socket.deliverFrame(channel(), 'refused', number, 'Because.', status),
     /** Opens the editor, delivers its empty content and forgets the frames so far. */
     async openSyncedEditor() {
       const scene = await openEditor()

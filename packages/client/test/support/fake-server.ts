@@ -1,4 +1,5 @@
 import * as decoding from 'lib0/decoding'
+import type { ErrorStatus } from '@plenum/protocol/errors'
 import * as encoding from 'lib0/encoding'
 import { expect } from 'vitest'
 import type { ClientMessage, ServerMessage } from '@plenum/protocol/realtime'
@@ -54,13 +55,14 @@ class FakeSocket extends EventTarget {
     kind: keyof typeof editorFrames,
     body: Uint8Array | number,
     reason?: string,
+    status?: ErrorStatus,
   ): void {
     const encoder = encoding.createEncoder()
     encoding.writeVarUint(encoder, channel)
     encoding.writeVarUint(encoder, editorFrames[kind])
     if (typeof body === 'number') encoding.writeVarUint(encoder, body)
     else encoding.writeVarUint8Array(encoder, body)
-    if (reason !== undefined) encoding.writeVarString(encoder, reason)
+    for (const text of [reason, status]) if (text !== undefined) encoding.writeVarString(encoder, text)
     const data = encoding.toUint8Array(encoder).slice().buffer
     this.dispatchEvent(new MessageEvent('message', { data }))
   }

@@ -36,6 +36,8 @@ export class EditorSession implements LiveEditor, ChannelReceiver {
   #role: AccessRole | undefined
   #hasAwarenessChange = false
   #isFlushScheduled = false
+  /** Why the server refused local changes. Set while there are such changes. */
+  #refusal: ApiError | undefined
   /** Why the changes of a viewer are not saved. Set while there are such changes, so that the error is reported once. */
   #viewerError: ApiError | undefined
 
@@ -49,7 +51,10 @@ export class EditorSession implements LiveEditor, ChannelReceiver {
       requestFlush: () => this.#flushSoon(),
       onChange: () => this.#update(),
       reopen: () => this.#reopen(),
-      onError: (error) => this.#rejectSaves(error),
+      onError: (error) => {
+        this.#refusal = error
+        this.#rejectSaves(error)
+      },
     })
     this.#awareness = new EditorAwareness(this.doc, () => {
       this.#hasAwarenessChange = true
@@ -102,7 +107,9 @@ export class EditorSession implements LiveEditor, ChannelReceiver {
   }
 
   whenSaved(): Promise<void> {
-    return this.saved ? Promise.resolve() : this.#waitWith(this.#saveWaiters, this.#viewerError)
+    return this.saved
+      ? Promise.resolve()
+      : this.#waitWith(this.#saveWaiters, this.#viewerError ?? this.#refusal)
   }
 
   #waitWith(waiters: Waiters, error?: ApiError): Promise<void> {
@@ -331,6 +338,7 @@ export class EditorSession implements LiveEditor, ChannelReceiver {
       if (saved !== state.saved && state.saved) this.#saveWaiters.resolve()
       this.#listeners.emit(state)
     }
+    if (!this.#sync.hasRefused) this.#refusal = undefined
     this.#reportViewerChanges()
   }
 

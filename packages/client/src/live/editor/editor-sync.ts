@@ -42,6 +42,8 @@ interface Channel {
   upload: Upload
   /** The number of the update that holds everything the server lacked. */
   differenceNumber: number | undefined
+  /** Whether the server refused changes because the editor is full. It asks for them again when there is space. */
+  isFull: boolean
 }
 
 /**
@@ -95,7 +97,14 @@ export class EditorSync {
   }
 
   openChannel(id: number, canWrite: boolean): void {
-    this.#channel = { id, canWrite, isSynced: false, upload: 'waiting', differenceNumber: undefined }
+    this.#channel = {
+      id,
+      canWrite,
+      isSynced: false,
+      upload: 'waiting',
+      differenceNumber: undefined,
+      isFull: false,
+    }
     this.#deps.send(encodeFrame(id, 'syncStep1', Y.encodeStateVector(this.#doc)))
   }
 
@@ -172,7 +181,8 @@ export class EditorSync {
    * sends it too, if there are local changes: they are saved if the server has them already.
    */
   #sendDifference(channel: Channel, stateVector: Uint8Array): void {
-    if (channel.upload === 'refused') return
+    if (channel.upload === 'refused' && !channel.isFull) return
+    channel.isFull = false
     channel.upload = channel.canWrite ? 'flowing' : 'paused'
     if (!channel.canWrite && !this.#hasUnsent) return
     const difference = Y.encodeStateAsUpdate(this.#doc, stateVector)
@@ -209,6 +219,7 @@ export class EditorSync {
       this.#stop(channel, 'paused')
       return this.#deps.reopen()
     }
+    channel.isFull = status === 'RESOURCE_EXHAUSTED'
     this.#stop(channel, 'refused')
     // A viewer gets another error, because of `hasViewerChanges`.
     if (!channel.canWrite) return

@@ -106,6 +106,23 @@ describe.each(stores)('the size limit of an editor on %s', (store) => {
     expect(ada.provider.shouldConnect).toBe(true)
   })
 
+  test('[S6.3] [K8] a change of Plenum’s client that was refused because of the limit is stored once enough content is deleted', async () => {
+    const tenant = await given.tenant(server)
+    const bob = hocuspocusClient(server, await tokenFor(tenant, 'bob'))
+    await synced(bob)
+    bob.text.insert(0, 'x'.repeat(150_000))
+    const connection = plenumConnection(server.client(), await tokenFor(tenant))
+    const editor = connection.document('org_1', 'doc_1').editor('note')
+    connection.on('error', () => {})
+    const text = editor.doc.getText('content')
+    await eventually(() => text.length).toBe(150_000)
+    text.insert(0, 'y'.repeat(100_000))
+    await expect(editor.whenSaved()).rejects.toMatchObject({ status: 'RESOURCE_EXHAUSTED' })
+    bob.text.delete(1_000, 140_000)
+    await eventually(() => editor.saved).toBe(true)
+    await eventually(() => bob.text.toString()).toBe(`${'y'.repeat(100_000)}${'x'.repeat(10_000)}`)
+  })
+
   test('[S6] [S6.1] [S6.2] writes of a backend are refused if the editor would exceed the limit, and accepted if they fit or make it smaller', async () => {
     const tenant = await given.tenant(server)
     const { crdt, crdtVersions } = tenant.client
