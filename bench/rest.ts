@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { createClient } from '../packages/client/src/index.ts'
+import { createTenant } from '../attack/tenant.ts'
 import { startPostgres } from '../packages/server/test/support/services.ts'
 import { type Load, sendRequests } from './load.ts'
 import { type MeasuredProcess, startMeasuredProcess } from './process.ts'
@@ -88,8 +88,20 @@ const cases: Case[] = [
   { name: 'token', title: 'Generate Token', path: '/v2/auth/generate_token', body: () => token, share: 0.25 },
   { name: 'crdt', title: 'Get CRDT Data, small editor', path: '/v2/crdt/get', body: () => crdt, share: 0.5 },
 ]
-const only = options.only?.split(',')
-const chosen = cases.filter(({ name }) => !only || only.includes(name))
+const databases = ['sqlite', 'postgres']
+const names = cases.map(({ name }) => name)
+const chosenNames = accepted('--only', options.only, names)
+const chosen = cases.filter(({ name }) => chosenNames.includes(name))
+const chosenDatabases = accepted('--database', options.database, databases)
+
+/** The values of an option, separated by commas. Default: all. */
+function accepted(option: string, value: string | undefined, known: readonly string[]): readonly string[] {
+  const values = value?.split(',') ?? known
+  const unknown = values.find((one) => !known.includes(one))
+  if (unknown === undefined) return values
+  console.error(`${option} does not accept "${unknown}". It accepts: ${known.join(', ')}.`)
+  return process.exit(1)
+}
 
 /** A started server, with the headers of an API key that has one organization, its users and documents. */
 interface Target {
@@ -100,15 +112,7 @@ interface Target {
 async function startTarget(env: Record<string, string>): Promise<Target> {
   const profile = process.env.PROFILE ? ['--cpu-prof', `--cpu-prof-dir=${process.env.PROFILE}`] : []
   const server = await startMeasuredProcess('../packages/server/dist/main.js', env, profile)
-  const url = `http://127.0.0.1:${server.port}`
-  const { data: workspace } = await createClient({ url }).workspace.create({
-    ownerEmail: 'bench@example.com',
-  })
-  const [apiKey] = Object.keys(workspace.apiKeyList) as [string]
-  const owner = createClient({ url, workspaceId: workspace.id, workspaceAuthToken: workspace.authToken })
-  const { data: tokens } = await owner.authTokens.get({ apiKey })
-  const authToken = tokens.authTokens[0]?.token ?? ''
-  const client = createClient({ url, apiKey, authToken })
+  const { client, headers } = await createTenant(`http://127.0.0.1:${server.port}`, 'bench@example.com')
   await client.organizations.add({ organizations: [{ organizationId: 'org', organizationName: 'Acme' }] })
   const users = Array.from({ length: 100 }, (_, i) => ({
     userId: `u${i}`,
@@ -125,12 +129,12 @@ async function startTarget(env: Record<string, string>): Promise<Target> {
       data: { page: 0 },
     })
   }
-  return { server, headers: { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken } }
+  return { server, headers }
 }
 
 const dataDir = mkdtempSync(join(tmpdir(), 'plenum-bench-'))
-const usesSqlite = options.database !== 'postgres'
-const postgres = options.database === 'sqlite' ? undefined : await startPostgres({ durable: true })
+const usesSqlite = chosenDatabases.includes('sqlite')
+const postgres = chosenDatabases.includes('postgres') ? await startPostgres({ durable: true }) : undefined
 const echo = await startMeasuredProcess('./echo.mjs', {})
 const targets = new Map<string, Target>()
 if (usesSqlite) targets.set('SQLite', await startTarget({ DATA_DIR: dataDir, DATABASE_URL: '' }))

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createClient } from '../../packages/client/src/rest.ts'
+import { createTenant } from '../../attack/tenant.ts'
 import { type MeasuredProcess, startMeasuredProcess } from '../process.ts'
 import type { Target } from './client.ts'
 import { type Dialect, hocuspocus, yWebsocket } from './dialects.ts'
@@ -64,13 +64,7 @@ const userCount = 50
 
 /** Creates a workspace with an API key, and tokens of users who may edit all documents of one organization. */
 async function preparePlenum(url: string) {
-  const { data: workspace } = await createClient({ url }).workspace.create({
-    ownerEmail: 'bench@example.com',
-  })
-  const [apiKey] = Object.keys(workspace.apiKeyList) as [string]
-  const owner = createClient({ url, workspaceId: workspace.id, workspaceAuthToken: workspace.authToken })
-  const { data } = await owner.authTokens.get({ apiKey })
-  const client = createClient({ url, apiKey, authToken: data.authTokens[0]?.token ?? '' })
+  const { client } = await createTenant(url, 'bench@example.com')
   await client.organizations.add({ organizations: [{ organizationId: 'org', organizationName: 'Acme' }] })
   const tokens = Array.from({ length: userCount }, async (_, user) => {
     const { data } = await client.auth.generateToken({
