@@ -117,9 +117,10 @@ export class LargeDeletions {
 
   /**
    * Records a deletion and removes everything inside the scope in short transactions. Returns the deletion and the ids of
-   * the removed group members or notifications (see `RowStep`). The caller then removes the scope itself in a transaction that calls
-   * `removeRecord`, and calls `onCallEnded` afterwards. Returns undefined, and removes nothing, if the scope is small
-   * enough for one transaction or `isWanted` returns false. `isWanted` runs in the transaction that records the deletion.
+   * the removed group members or notifications (see `RowStep`). The caller then removes the scope itself in a transaction
+   * that calls `removeRecord`, and calls `onCallEnded` afterwards. Returns undefined, and removes nothing, if the scope is
+   * small enough for one transaction or `isWanted` returns false. `isWanted` runs in the transaction that records the
+   * deletion.
    */
   async begin(
     apiKey: string,

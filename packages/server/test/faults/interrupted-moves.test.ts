@@ -67,7 +67,7 @@ describe.each(stores)('moving a large document on %s', (store) => {
     return server.database.write((db) => editorLog.append(db, [entry], Date.now()))
   }
 
-  test('[10.8] [O2.4] a move whose commit succeeds without an answer is finished, and open sessions are told to read again', async () => {
+  test('[10.8] [O2.4] when the answer to the commit of a move is lost, the move is finished, and open sessions read both documents again', async () => {
     const { client, move, resume, signals, usersOf } = await largeDocument()
     const losesAnswer = afterWrite(server.database, numberOfMove, () => Promise.reject(lostAnswer))
     await expect(move(losesAnswer)).rejects.toBe(lostAnswer)

@@ -37,22 +37,20 @@ export async function compact(
     await removeParts(database, key, [snapshotId])
     throw error
   }
-  /** The ids of the snapshots that became useless with the commit. */
-  let useless: string[]
-  let isStored = false
+  /** The ids of the snapshots that the new one makes useless. Undefined: it was not stored. */
+  let useless: string[] | undefined
   try {
     useless = await database.write(async (db) => {
       const others = await otherSnapshotIds(db, key, snapshotId)
-      isStored = await compactInTransaction(db, apiKey, ref, newSnapshot, snapshotId)
-      return isStored ? others : [snapshotId]
+      return (await compactInTransaction(db, apiKey, ref, newSnapshot, snapshotId)) ? others : undefined
     }, apiKey)
   } catch (error) {
     // If the answer to the commit was lost, the snapshot may be stored. If it is not, the next one removes its parts.
     if (!mayBeCommitted(error)) await removeParts(database, key, [snapshotId])
     throw error
   }
-  await removeParts(database, key, useless)
-  return isStored
+  await removeParts(database, key, useless ?? [snapshotId])
+  return useless !== undefined
 }
 
 /**

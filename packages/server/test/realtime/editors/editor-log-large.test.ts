@@ -90,7 +90,7 @@ describe.each(stores)('large editors on %s', (store) => {
     expect(isSame((await read(apiKey))?.snapshot, large)).toBe(true)
   })
 
-  test('[R7.1] a snapshot whose commit succeeds without an answer keeps its parts, and the next snapshot removes them', async () => {
+  test('[R7.1] when the answer to the commit of a snapshot is lost, its parts stay until the next snapshot replaces them', async () => {
     const { apiKey, compact } = await editor(bytesOf(1, 1), bytesOf(2, 2))
     const large = bytesOf(3 * mebibyte, 3)
     const losesAnswer = afterWrite(server.database, 3, () => Promise.reject(lostAnswer))
