@@ -39,7 +39,8 @@ const sharedByConnection = new WeakMap<Connection, Shared>()
 
 /**
  * Provides the connection to the hooks in the components below it. A document or an editor is open while at least one
- * component uses it, and until its changes are saved or refused. The provider does not close the connection: create it outside of the components, and close it there.
+ * component uses it, and until its changes are saved or refused. The provider does not close the connection: create it
+ * outside of the components, and close it there.
  */
 export function PlenumProvider(props: { connection: Connection; children?: ReactNode }): ReactElement {
   const { connection, children } = props
@@ -176,7 +177,7 @@ export function useLiveState<T extends object>(
   documentId: string,
   liveStateDataId: string,
 ): [value: T | undefined, set: LiveState<T>['set']] {
-  const { take, peek } = useDocumentLease(organizationId, documentId)
+  const { hold, take, peek } = useDocumentLease(organizationId, documentId)
   const value = useStore(
     useCallback(
       (onChange: () => void) => take((document) => document.liveState(liveStateDataId).subscribe(onChange)),
@@ -190,12 +191,12 @@ export function useLiveState<T extends object>(
       const document = peek()
       if (!document) throw notMounted('set of useLiveState')
       // The write may have to be sent after the component was unmounted, and that needs the document.
-      const release = take(() => () => {})
+      const release = hold()
       const stored = document.liveState<T>(liveStateDataId).set(data, options)
       stored.then(release, release)
       return stored
     },
-    [peek, take, liveStateDataId],
+    [peek, hold, liveStateDataId],
   )
   return [value, set as LiveState<T>['set']]
 }
@@ -274,7 +275,7 @@ function useEditorLease(
   options?: LiveEditorOptions,
 ) {
   const { editors, editorOptions } = useShared()
-  const { take: takeDocument } = useDocumentLease(organizationId, documentId)
+  const { hold: holdDocument, take: takeDocument } = useDocumentLease(organizationId, documentId)
   const key = JSON.stringify([organizationId, documentId, editorId])
   if (options && !editors.peek(key)) editorOptions.set(key, options)
   const peek = useCallback(() => editors.peek(key), [editors, key])
@@ -283,14 +284,14 @@ function useEditorLease(
       takeDocument((document) => {
         const open = () => document.editor(editorId, editorOptions.get(key))
         // Changes may have to be saved after the component was unmounted, and that needs the document.
-        const release = editors.take(key, open, () => takeDocument(() => () => {}))
+        const release = editors.take(key, open, holdDocument)
         const unsubscribe = subscribe(editors.peek(key) as LiveEditor)
         return () => {
           unsubscribe()
           release()
         }
       }),
-    [takeDocument, editors, editorOptions, key, editorId],
+    [holdDocument, takeDocument, editors, editorOptions, key, editorId],
   )
   return { peek, take }
 }
@@ -299,22 +300,26 @@ function useDocumentLease(organizationId: string, documentId: string) {
   const { connection, documents } = useShared()
   const key = JSON.stringify([organizationId, documentId])
   const peek = useCallback(() => documents.peek(key), [documents, key])
+  const hold = useCallback(
+    () => documents.take(key, () => connection.document(organizationId, documentId)),
+    [connection, documents, key, organizationId, documentId],
+  )
   const take = useCallback(
     (subscribe: (document: LiveDocument) => Unsubscribe): Unsubscribe => {
-      const release = documents.take(key, () => connection.document(organizationId, documentId))
+      const release = hold()
       const unsubscribe = subscribe(documents.peek(key) as LiveDocument)
       return () => {
         unsubscribe()
         release()
       }
     },
-    [connection, documents, key, organizationId, documentId],
+    [hold, documents, key],
   )
   const subscribe = useCallback(
     (onChange: () => void) => take((document) => document.subscribe(onChange)),
     [take],
   )
-  return { peek, take, subscribe }
+  return { peek, hold, take, subscribe }
 }
 
 /**
