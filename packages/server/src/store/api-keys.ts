@@ -45,20 +45,22 @@ export interface AuthToken extends TokenRecord {
   domains: string[]
 }
 
-const selectWithTokens = prepared((db, { apiKey }: { apiKey: string }) =>
-  db
-    .selectFrom('api_keys')
-    .leftJoin('auth_tokens', 'auth_tokens.api_key', 'api_keys.api_key')
-    .select(['api_keys.api_key', 'workspace_id', 'api_keys.name', 'type', 'owner_email', 'options'])
-    .select(['token_id', 'auth_tokens.name as token_name', 'domains', 'issued_at'])
-    .select((eb) =>
-      eb
-        .selectFrom('deletions')
-        .select((eb) => eb.fn.countAll<number>().as('count'))
-        .whereRef('deletions.api_key', '=', 'api_keys.api_key')
-        .as('deletions'),
-    )
-    .where('api_keys.api_key', '=', apiKey),
+const selectWithTokens = prepared(
+  (db, { apiKey }: { apiKey: string }) =>
+    db
+      .selectFrom('api_keys')
+      .leftJoin('auth_tokens', 'auth_tokens.api_key', 'api_keys.api_key')
+      .select(['api_keys.api_key', 'workspace_id', 'api_keys.name', 'type', 'owner_email', 'options'])
+      .select(['token_id', 'auth_tokens.name as token_name', 'domains', 'issued_at'])
+      .select((eb) =>
+        eb
+          .selectFrom('deletions')
+          .select((eb) => eb.fn.countAll<number>().as('count'))
+          .whereRef('deletions.api_key', '=', 'api_keys.api_key')
+          .as('deletions'),
+      )
+      .where('api_keys.api_key', '=', apiKey),
+  { isSmallRead: true },
 )
 
 /**

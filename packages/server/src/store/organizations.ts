@@ -22,20 +22,24 @@ function toOrganization(row: Row): Organization {
   return organization
 }
 
-const selectByIds = prepared((db, { apiKey, ids }: { apiKey: string; ids: readonly string[] }) =>
-  db
-    .selectFrom('organizations')
-    .select(columns)
-    .where('api_key', '=', apiKey)
-    .where('organization_id', 'in', ids),
+const selectByIds = prepared(
+  (db, { apiKey, ids }: { apiKey: string; ids: readonly string[] }) =>
+    db
+      .selectFrom('organizations')
+      .select(columns)
+      .where('api_key', '=', apiKey)
+      .where('organization_id', 'in', ids),
+  { isSmallRead: true },
 )
 
-const selectId = prepared((db, { apiKey, organizationId }: { apiKey: string; organizationId: string }) =>
-  db
-    .selectFrom('organizations')
-    .select('organization_id')
-    .where('api_key', '=', apiKey)
-    .where('organization_id', '=', organizationId),
+const selectId = prepared(
+  (db, { apiKey, organizationId }: { apiKey: string; organizationId: string }) =>
+    db
+      .selectFrom('organizations')
+      .select('organization_id')
+      .where('api_key', '=', apiKey)
+      .where('organization_id', '=', organizationId),
+  { isSmallRead: true },
 )
 
 interface Window {

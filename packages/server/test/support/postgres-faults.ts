@@ -34,6 +34,12 @@ export async function withPostgres(via = (url: string) => url) {
       return rows.map(({ pid }) => pid)
     },
     terminate: (pid: number) => watcher.query('select pg_terminate_backend($1)', [pid]),
+    /** Ends all connections of the server. */
+    terminateAll: () =>
+      watcher.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+        where application_name = 'plenum' and datname = current_database()`,
+      ),
   }
 }
 

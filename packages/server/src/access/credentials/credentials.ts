@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import * as apiKeys from '../../store/api-keys.ts'
-import type { ApiKey } from '../../store/api-keys.ts'
+import type { ApiKey, TokenRecord } from '../../store/api-keys.ts'
 import type { Database } from '../../store/engine/db.ts'
 import * as workspaces from '../../store/workspaces.ts'
 import { expectedToken } from './auth-tokens.ts'
@@ -13,12 +13,17 @@ export interface KnownCaller<T> {
 
 /**
  * Looks up API keys and workspaces with their auth tokens. API keys are cached only if no other process can change them. An
- * operation that changes an API key drops it from the cache, so that a reset token is invalid immediately.
+ * operation that changes an API key drops it from the cache, so that a reset token is invalid immediately. Otherwise the
+ * requests that arrive in one iteration of the event loop share one query, which is sent after the last of them.
  */
 export class Credentials {
   readonly #database: Database
   readonly #tokenKey: Buffer
   readonly #cache = new LRUCache<string, KnownCaller<ApiKey>>({ max: 10_000 })
+  /** The lookups of this iteration of the event loop, whose query is not sent yet. */
+  readonly #unsent = new Map<string, Promise<KnownCaller<ApiKey> | undefined>>()
+  /** Tokens by the record that they are derived from. Deriving one takes longer than reading its record. */
+  readonly #tokens = new LRUCache<string, Buffer>({ max: 10_000 })
   /** Counts the calls of `drop`. */
   #changes = 0
 
@@ -36,16 +41,35 @@ export class Credentials {
   async apiKey(apiKey: string): Promise<KnownCaller<ApiKey> | undefined> {
     const cached = this.#cache.get(apiKey)
     if (cached) return cached
+    const asked = this.#unsent.get(apiKey)
+    if (asked) return asked
+    if (this.#unsent.size === 0) setImmediate(() => this.#unsent.clear())
+    const found = this.#find(apiKey)
+    this.#unsent.set(apiKey, found)
+    return found
+  }
+
+  async #find(apiKey: string): Promise<KnownCaller<ApiKey> | undefined> {
     const changes = this.#changes
     const found = await apiKeys.find(this.#database.read, apiKey)
     if (!found) return undefined
     const known = {
       caller: found.key,
-      tokens: found.tokens.map((token) => expectedToken(this.#tokenKey, apiKey, token)),
+      tokens: found.tokens.map((token) => this.#tokenOf(apiKey, token)),
     }
     // An API key that was read before a change must not be cached after it.
     if (this.#database.exclusive && changes === this.#changes) this.#cache.set(apiKey, known)
     return known
+  }
+
+  #tokenOf(audience: string, record: TokenRecord): Buffer {
+    const name = `${audience} ${record.tokenId} ${record.issuedAt}`
+    let token = this.#tokens.get(name)
+    if (!token) {
+      token = expectedToken(this.#tokenKey, audience, record)
+      this.#tokens.set(name, token)
+    }
+    return token
   }
 
   /** Returns undefined if the workspace does not exist. */
@@ -54,7 +78,7 @@ export class Credentials {
     return (
       found && {
         caller: { workspaceId },
-        tokens: [expectedToken(this.#tokenKey, workspaceId, found.token)],
+        tokens: [this.#tokenOf(workspaceId, found.token)],
       }
     )
   }
@@ -63,5 +87,6 @@ export class Credentials {
   drop(apiKey: string): void {
     this.#changes++
     this.#cache.delete(apiKey)
+    this.#unsent.delete(apiKey)
   }
 }

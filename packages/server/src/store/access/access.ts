@@ -14,12 +14,14 @@ export interface StoredDocument {
   disabled: boolean
 }
 
-const selectOrganization = prepared((db, of: { apiKey: string; organizationId: string }) =>
-  db
-    .selectFrom('organizations')
-    .select('disabled')
-    .where('api_key', '=', of.apiKey)
-    .where('organization_id', '=', of.organizationId),
+const selectOrganization = prepared(
+  (db, of: { apiKey: string; organizationId: string }) =>
+    db
+      .selectFrom('organizations')
+      .select('disabled')
+      .where('api_key', '=', of.apiKey)
+      .where('organization_id', '=', of.organizationId),
+  { isSmallRead: true },
 )
 
 export async function findOrganization(
@@ -39,6 +41,7 @@ const selectDocuments = prepared(
       .where('api_key', '=', of.apiKey)
       .where('organization_id', '=', of.organizationId)
       .where('document_id', 'in', of.documentIds),
+  { isSmallRead: true },
 )
 
 /** The documents with these ids that exist. Takes at most 500 ids. */
@@ -91,7 +94,7 @@ const selectGrants = (db: Db, of: Pick<GrantsOf, keyof GrantsOf>) =>
       )
     })
 
-const selectFewGrants = prepared(selectGrants)
+const selectFewGrants = prepared(selectGrants, { isSmallRead: true })
 /** With more ids the query is built for each call. */
 const maxPreparedIds = 64
 

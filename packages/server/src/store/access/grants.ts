@@ -139,6 +139,7 @@ const selectMemberships = prepared(
           eb('set_at', '>=', of.since),
         ]),
       ),
+  { isSmallRead: true },
 )
 
 /**

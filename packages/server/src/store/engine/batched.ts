@@ -1,6 +1,6 @@
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import type { Db } from './db.ts'
-import { bind, Parameter, sqliteOf, type Value } from './prepared.ts'
+import { bind, Parameter, runOnPostgres, sqliteOf, type Value } from './prepared.ts'
 
 type ColumnType = 'text' | 'bigint' | 'bytea'
 
@@ -8,6 +8,7 @@ type ColumnType = 'text' | 'bigint' | 'bytea'
 export interface StatementParts<Column extends string> {
   row: Readonly<Record<Column, RawBuilder<unknown>>>
   fromRows: RawBuilder<unknown>
+  isPostgres: boolean
 }
 
 /**
@@ -24,6 +25,7 @@ export function batched<Column extends string, Result = never>(
   const byRow = (): StatementParts<Column> => ({
     row: record(names, (name) => sql`${new Parameter(name)}`),
     fromRows: sql``,
+    isPostgres: false,
   })
   const byArray = (): StatementParts<Column> => {
     const arrays = names.map((name) => sql`${new Parameter(name)}::${sql.raw(columns[name])}[]`)
@@ -31,6 +33,7 @@ export function batched<Column extends string, Result = never>(
     return {
       row: record(names, (name) => sql.ref(`r.${name}`)),
       fromRows: sql`from unnest(${sql.join(arrays)}) as r(${sql.join(aliases)})`,
+      isPostgres: true,
     }
   }
 
@@ -45,7 +48,7 @@ export function batched<Column extends string, Result = never>(
     const results: Result[] = []
     for (const batch of inBatches(rows)) {
       const values = record(names, (name) => batch.map((row) => row[name]))
-      results.push(...(await db.executeQuery<Result>({ ...query, parameters: bind(query, values) })).rows)
+      results.push(...(await runOnPostgres(db, query, bind(query, values))))
     }
     return results
   }

@@ -1,3 +1,4 @@
+import type { ApiError } from '@plenum/protocol'
 import type { Kysely, Transaction } from 'kysely'
 import type { Clock } from '../../platform/clock.ts'
 import type { DatabaseObserver } from '../../platform/metrics/metrics.ts'
@@ -9,6 +10,15 @@ export type Cursor = readonly (string | number)[]
 
 /** The argument of every store function: the database itself, or a transaction of it. */
 export type Db = Kysely<Schema> | Transaction<Schema>
+
+/** The result of a write, or why it was refused. A refused write has changed nothing. */
+export type Outcome<T> = { value: T } | { error: ApiError }
+
+/** Writes of one kind, which cost less together than one by one. */
+export interface CombinedWork<Item, T> {
+  /** Returns an outcome for each item, in their order. Undefined: the item is left for the next transaction. */
+  runAll(db: Db, items: readonly Item[]): Promise<(Outcome<T> | undefined)[]>
+}
 
 export interface Database {
   readonly dialect: 'sqlite' | 'postgres'
@@ -26,6 +36,13 @@ export interface Database {
    * other. `db` throws when it is used after the work is done.
    */
   write<T>(work: (db: Db) => Promise<T>, lane?: string): Promise<T>
+  /**
+   * As `write`, for short work. It may share its transaction with other short work, which costs less than a transaction for
+   * each.
+   */
+  writeShort<T>(work: (db: Db) => Promise<T>, lane: string): Promise<T>
+  /** As `writeShort`. The items of all callers that share the transaction are written together. */
+  writeCombined<Item, T>(combined: CombinedWork<Item, T>, item: Item, lane: string): Promise<T>
   /** Takes a named lock until the transaction ends. Returns false if another transaction holds it. */
   tryLock(db: Db, name: string): Promise<boolean>
   /** Waits for a named lock and holds it until the transaction ends. */

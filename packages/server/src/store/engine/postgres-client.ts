@@ -23,8 +23,9 @@ export const clientWithTimeout = (timeoutMs: number, clock: Clock = systemClock)
         const stopTimer = clock.setTimeout(() => {
           this.#timeout = new DatabaseTimeoutError(`PostgreSQL did not answer within ${timeoutMs} ms.`)
           reject(this.#timeout)
-          // The pool does not take back a client that ends. A client with a running statement ends immediately.
-          this.end().catch(() => {})
+          // The pool does not take back a client that ends. With `pipeline`, `end` would wait for the running statements.
+          if (this.pipeline) this.connection.stream.destroy()
+          else this.end().catch(() => {})
         }, timeoutMs)
         answer.then(resolve, reject).finally(stopTimer)
       })

@@ -1,11 +1,18 @@
-import { Kysely, PostgresAdapter, PostgresDialect, PostgresQueryCompiler, sql } from 'kysely'
+import { Kysely, PostgresDialect, PostgresQueryCompiler, sql } from 'kysely'
 import pg from 'pg'
 import { type Clock, systemClock } from '../../platform/clock.ts'
+import type { DatabaseObserver } from '../../platform/metrics/metrics.ts'
+import { BatchedReads } from './batched-reads.ts'
 import type { Database, DatabaseOptions } from './db.ts'
+import { DirectPostgresAdapter, type DirectQueries, type DirectQuery } from './direct-queries.ts'
 import { isCollision, isUnavailable, OpenError } from './failures.ts'
 import { migrate } from '../migrations/index.ts'
 import type { Schema } from '../schema/schema.ts'
+import { GroupWriter, maxLockWaitMs, type Transact } from './group-writer.ts'
+import { sendNamed } from './named-statements.ts'
 import { clientWithTimeout } from './postgres-client.ts'
+import { PostgresConnection } from './postgres-connection.ts'
+import { SharedConnection } from './shared-connection.ts'
 import { runInTransaction } from './transaction.ts'
 import { LaneLimiters } from '../../platform/turns/limiter.ts'
 
@@ -23,6 +30,9 @@ const defaultTimeoutMs = 10_000
 /** A server that freezes or loses its network inside a transaction holds its locks no longer than this. */
 const idleInTransactionTimeoutMs = 15_000
 
+/** A transaction that short works share begins no further work after this time. */
+const maxGroupMs = 15
+
 /**
  * Transactions are `repeatable read`: a handler may read, decide and write. If another transaction has meanwhile changed a
  * row that the handler writes, PostgreSQL reports a collision and the handler runs again. So handlers have no effect
@@ -31,18 +41,32 @@ const idleInTransactionTimeoutMs = 15_000
 export async function openPostgres(options: DatabaseOptions & { url: string }): Promise<Database> {
   const { url, poolSize, durability, observer, timeoutMs = defaultTimeoutMs, clock = systemClock } = options
   await upgrade(url)
-  const dialect = new PostgresDialect({
-    pool: openPool({
-      connectionString: url,
-      max: poolSize,
-      idleTimeoutMillis: 30_000,
-      idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
-      // A running database cancels the statement itself before the client's timeout, and the connection stays usable.
-      statement_timeout: timeoutMs * 0.9,
-      Client: clientWithTimeout(timeoutMs, clock),
-      options: `-c synchronous_commit=${durability === 'full' ? 'on' : 'off'}`,
-    }),
-  })
+  const Client = clientWithTimeout(timeoutMs, clock)
+  const connection: pg.ClientConfig = {
+    ...connectionDefaults,
+    connectionString: url,
+    idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
+    // A running database cancels the statement itself before the client's timeout, and the connection stays usable.
+    statement_timeout: timeoutMs * 0.9,
+    options: `-c synchronous_commit=${durability === 'full' ? 'on' : 'off'}`,
+  }
+  const pool = openPool({ ...connection, max: poolSize, idleTimeoutMillis: 30_000, Client })
+  // Statements follow each other on this connection without waiting for answers. A slow one would delay all others.
+  const pipeline = new SharedConnection(() => new Client({ ...connection, pipeline: true }))
+  const smallReads = new BatchedReads(pipeline.client, { isTransaction: false })
+  const directReads: DirectQueries = {
+    async run<Row>({ sql, isSmallRead }: DirectQuery, values: unknown[]) {
+      const began = performance.now()
+      try {
+        return await (isSmallRead ? smallReads.read<Row>(sql, values) : readAlone<Row>(pool, sql, values))
+      } finally {
+        observer?.statement((performance.now() - began) / 1000)
+      }
+    },
+  }
+  const dialect = new PostgresDialect({ pool })
+  const readAdapter = new DirectPostgresAdapter(directReads)
+  dialect.createAdapter = () => readAdapter
   const db = new Kysely<Schema>({
     dialect,
     log({ query, queryDurationMillis }) {
@@ -52,9 +76,33 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
   })
 
   const compiler = new PostgresQueryCompiler()
-  const adapter = new PostgresAdapter()
-  const createAdapter = () => adapter
   const lanes = new LaneLimiters(1)
+  const transact: Transact = async (works, lane, { isShared } = { isShared: false }) => {
+    const run = () =>
+      runOnce(pool, observer, isShared ? maxLockWaitMs : undefined, (connection) => {
+        const deps = {
+          dialect,
+          compiler,
+          createAdapter: (assertOpen: () => void) => new DirectPostgresAdapter(connection, assertOpen),
+          connections: { provideConnection: <T>(consumer: Consumer<T>) => consumer(connection) },
+        }
+        return works({
+          run: (work) => runInTransaction(deps, work),
+          get writeCount() {
+            return connection.writeCount
+          },
+        })
+      })
+    try {
+      return await run()
+    } catch (error) {
+      if (!isCollision(error)) throw error
+    }
+    // The retries of a lane run one at a time, so that they collide only with first attempts and hold no connection while
+    // they wait. Retries on other servers do not wait: the lock for that would outlive a server that froze.
+    return lanes.run(lane, () => retry(run, clock))
+  }
+  const groups = new GroupWriter(transact, { lanesShare: false, isLong: (ms) => ms > maxGroupMs, clock })
   return {
     dialect: 'postgres',
     durability: options.durability,
@@ -62,26 +110,9 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
     read: db,
     // With the durability `full`, PostgreSQL syncs a commit before its rows can be read.
     async durable() {},
-    async write(work, lane = '') {
-      const run = () =>
-        db
-          .transaction()
-          .setIsolationLevel('repeatable read')
-          .execute((transaction) =>
-            runInTransaction(
-              { dialect, compiler, createAdapter, connections: transaction.getExecutor() },
-              work,
-            ),
-          )
-      try {
-        return await run()
-      } catch (error) {
-        if (!isCollision(error)) throw error
-      }
-      // The retries of a lane run one at a time, so that they collide only with first attempts and hold no connection while
-      // they wait. Retries on other servers do not wait: the lock for that would outlive a server that froze.
-      return lanes.run(lane, () => retry(run, clock))
-    },
+    write: (work, lane = '') => transact((transaction) => transaction.run(work), lane),
+    writeShort: (work, lane) => groups.write(work, lane),
+    writeCombined: (combined, item, lane) => groups.writeCombined(combined, item, lane),
     async tryLock(db, name) {
       const { rows } = await sql<{ taken: boolean }>`
         select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as taken`.execute(db)
@@ -105,18 +136,20 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
       return { data: rows[0]?.bytes ?? 0 }
     },
     async close() {
+      await pipeline.close()
       await db.destroy()
     },
   }
 }
 
+const connectionDefaults: pg.ClientConfig = {
+  connectionTimeoutMillis: 5000,
+  keepAlive: true,
+  application_name: 'plenum',
+}
+
 function openPool(config: pg.PoolConfig): pg.Pool {
-  const pool = new pg.Pool({
-    connectionTimeoutMillis: 5000,
-    keepAlive: true,
-    application_name: 'plenum',
-    ...config,
-  })
+  const pool = new pg.Pool(config)
   // A connection that breaks while it is idle or checked out is replaced. Without listeners it would end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
@@ -126,7 +159,9 @@ function openPool(config: pg.PoolConfig): pg.Pool {
 /** Migrates with its own connections, without a timeout: changing a large table may take longer than a request may. */
 async function upgrade(url: string): Promise<void> {
   const db = new Kysely<unknown>({
-    dialect: new PostgresDialect({ pool: openPool({ connectionString: url, max: 2 }) }),
+    dialect: new PostgresDialect({
+      pool: openPool({ ...connectionDefaults, connectionString: url, max: 2 }),
+    }),
   })
   try {
     await migrate(db, 'postgres')
@@ -134,6 +169,44 @@ async function upgrade(url: string): Promise<void> {
     throw cannotOpen(error) ?? error
   } finally {
     await db.destroy()
+  }
+}
+
+async function readAlone<Row>(pool: pg.Pool, sql: string, values: unknown[]): Promise<Row[]> {
+  const client = await pool.connect()
+  try {
+    return await sendNamed<Row>(client, sql, values)
+  } finally {
+    client.release()
+  }
+}
+
+type Consumer<T> = (connection: PostgresConnection) => Promise<T>
+
+/** Runs a transaction. A connection whose state is unknown afterwards is closed. */
+async function runOnce<T>(
+  pool: pg.Pool,
+  observer: DatabaseObserver | undefined,
+  lockTimeoutMs: number | undefined,
+  work: (connection: PostgresConnection) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect()
+  const connection = new PostgresConnection(client, observer)
+  let isClean = false
+  try {
+    await connection.begin(lockTimeoutMs)
+    const result = await work(connection)
+    await connection.commit()
+    isClean = true
+    return result
+  } catch (error) {
+    isClean = await connection.rollback().then(
+      () => true,
+      () => false,
+    )
+    throw error
+  } finally {
+    client.release(!isClean)
   }
 }
 

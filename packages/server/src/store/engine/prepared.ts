@@ -1,5 +1,6 @@
 import type { Compilable, CompiledQuery } from 'kysely'
 import type { Db } from './db.ts'
+import { DirectPostgresAdapter } from './direct-queries.ts'
 import { DirectSqliteAdapter, type SqliteConnection } from './sqlite-driver.ts'
 
 export type Value = string | number | Uint8Array | null
@@ -30,12 +31,35 @@ export function sqliteOf(db: Db): SqliteConnection | undefined {
   return adapter instanceof DirectSqliteAdapter ? adapter.connection : undefined
 }
 
+/** Runs a compiled query of the hot path on PostgreSQL. */
+export async function runOnPostgres<Row>(
+  db: Db,
+  query: CompiledQuery<Row>,
+  values: unknown[],
+  isSmallRead = false,
+): Promise<Row[]> {
+  const { adapter } = db.getExecutor()
+  if (adapter instanceof DirectPostgresAdapter) {
+    return adapter.queries.run<Row>({ sql: query.sql, isSmallRead }, values)
+  }
+  return (await db.executeQuery<Row>({ ...query, parameters: values })).rows
+}
+
+interface PreparedOptions {
+  /** Whether the query is a read whose rows are few and small when its lists are short, so that reads can share a statement. */
+  isSmallRead?: boolean
+}
+
+/** Reads with more values than this have longer lists, and so more rows. */
+const maxValuesOfSmallRead = 8
+
 /**
  * A query of the hot path. It is compiled once for each database and each length of its lists, because building a query costs
  * more than running it. Later calls only bind values.
  */
 export function prepared<V extends Values, Row>(
   build: (db: Db, values: V) => Compilable<Row>,
+  { isSmallRead = false }: PreparedOptions = {},
 ): (db: Db, values: V) => Promise<Row[]> {
   const compiled = {
     sqlite: new Map<number, CompiledQuery<Row>>(),
@@ -53,7 +77,7 @@ export function prepared<V extends Values, Row>(
     }
     const parameters = bind(query, values)
     if (sqlite) return sqlite.run<Row>(query.sql, parameters).rows
-    return (await db.executeQuery<Row>({ ...query, parameters })).rows
+    return runOnPostgres(db, query, parameters, isSmallRead && parameters.length <= maxValuesOfSmallRead)
   }
 }
 

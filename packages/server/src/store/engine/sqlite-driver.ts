@@ -7,6 +7,8 @@ import {
   SqliteAdapter,
 } from 'kysely'
 import type { DatabaseObserver } from '../../platform/metrics/metrics.ts'
+import { mayWrite } from './direct-queries.ts'
+import { type RowMaker, rowMaker } from './row-maker.ts'
 
 type Statement = ReturnType<InstanceType<typeof DatabaseSync>['prepare']>
 interface Prepared {
@@ -31,6 +33,8 @@ export class SqliteConnection implements DatabaseConnection {
   /** How long statements of the transaction took since it last yielded to the event loop. */
   #busyMs = 0
   readonly #statements = new Map<string, Prepared>()
+  /** How many statements that may write were run. */
+  writeCount = 0
 
   /** With `sharesSnapshots`, all reads in one turn of the event loop share a snapshot, and so the cost of opening it. */
   constructor(file: string, pragmas: string, observer?: DatabaseObserver, sharesSnapshots = false) {
@@ -61,6 +65,7 @@ export class SqliteConnection implements DatabaseConnection {
     observe = this.#observer?.statement,
   ): { rows: R[]; changes: number } {
     const began = performance.now()
+    if (mayWrite(sql)) this.writeCount++
     try {
       if (this.#sharesSnapshots) this.#enterSnapshot()
       const { statement, toRow } = this.#prepare(sql)
@@ -120,15 +125,6 @@ export class SqliteConnection implements DatabaseConnection {
     const [oldest] = this.#statements.keys()
     if (oldest !== undefined) this.#statements.delete(oldest)
   }
-}
-
-type RowMaker = (values: unknown[]) => unknown
-
-/** Builds an object from a row. A function with the column names in its code is several times as fast as a loop. */
-function rowMaker(columns: readonly string[]): RowMaker {
-  const fields = columns.map((name, index) => `${JSON.stringify(name)}: values[${index}]`)
-  // oxlint-disable-next-line no-implied-eval -- the code contains only the quoted column names of our own statements
-  return new Function('values', `return { ${fields.join(', ')} }`) as RowMaker
 }
 
 const toSqlite = (value: unknown) =>

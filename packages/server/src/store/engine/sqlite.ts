@@ -7,7 +7,9 @@ import { Checkpoints } from './checkpoints.ts'
 import type { Database, DatabaseOptions } from './db.ts'
 import { OpenError } from './failures.ts'
 import { GroupSync } from './group-sync.ts'
+import { GroupWriter, type OpenTransaction, type Transact } from './group-writer.ts'
 import { Limiter } from '../../platform/turns/limiter.ts'
+import { isLoopLate } from '../../platform/turns/loop-time.ts'
 import { migrate } from '../migrations/index.ts'
 import type { Schema } from '../schema/schema.ts'
 import {
@@ -77,39 +79,54 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
     ...(onCheckpointFailure && { onFailure: onCheckpointFailure }),
   })
 
+  const transaction: OpenTransaction = {
+    run: (work) => runInTransaction(transactions, work),
+    get writeCount() {
+      return writer.writeCount
+    },
+  }
+  const transact: Transact = async (works, lane) => {
+    const result = await writes.run(lane, async () => {
+      const copied = checkpoints.beforeWrite()
+      if (copied) await copied
+      begin(writer)
+      try {
+        const result = await works(transaction)
+        commit(writer)
+        unsyncedCommits++
+        reader.leaveSnapshot()
+        checkpoints.committed()
+        return result
+      } catch (error) {
+        rollback(writer)
+        throw error
+      }
+    })
+    if (options.durability === 'full') {
+      try {
+        await groupSync.durable()
+      } catch (error) {
+        options.onFatal?.(error as Error)
+        throw error
+      }
+    }
+    unsyncedCommits--
+    return result
+  }
+  const groups = new GroupWriter(transact, {
+    lanesShare: true,
+    isLong: () => isLoopLate(),
+    clock: options.clock,
+  })
+
   return {
     dialect: 'sqlite',
     durability: options.durability,
     exclusive: true,
     read,
-    async write(work, lane = '') {
-      const result = await writes.run(lane, async () => {
-        const copied = checkpoints.beforeWrite()
-        if (copied) await copied
-        begin(writer)
-        try {
-          const result = await runInTransaction(transactions, work)
-          commit(writer)
-          unsyncedCommits++
-          reader.leaveSnapshot()
-          checkpoints.committed()
-          return result
-        } catch (error) {
-          rollback(writer)
-          throw error
-        }
-      })
-      if (options.durability === 'full') {
-        try {
-          await groupSync.durable()
-        } catch (error) {
-          options.onFatal?.(error as Error)
-          throw error
-        }
-      }
-      unsyncedCommits--
-      return result
-    },
+    write: (work, lane = '') => transact((transaction) => transaction.run(work), lane),
+    writeShort: (work, lane) => groups.write(work, lane),
+    writeCombined: (combined, item, lane) => groups.writeCombined(combined, item, lane),
     async durable() {
       if (unsyncedCommits > 0 && options.durability === 'full') await groupSync.durable()
     },

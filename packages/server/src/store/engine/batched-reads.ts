@@ -1,0 +1,105 @@
+import type pg from 'pg'
+import { isTimeout, isUnavailable } from './failures.ts'
+import { rowMakerOf, sendForArrays, sendNamed } from './named-statements.ts'
+
+/** One statement answers this many reads. */
+const maxReadsPerStatement = 64
+
+interface Read {
+  values: readonly unknown[]
+  resolve: (rows: never[]) => void
+  reject: (error: unknown) => void
+}
+
+/** The reads that wait to be sent as one statement. */
+interface Queue {
+  readonly sql: string
+  waiting: Read[]
+  /** Whether the waiting reads will be sent: soon, or after the answer to the statement that is under way. */
+  isScheduled: boolean
+}
+
+/**
+ * Small reads of PostgreSQL. A round trip costs more than the read, so reads that differ only in their values are sent as one
+ * statement: those that arrive at the same time, and those that arrive while the statement before is under way.
+ */
+export class BatchedReads {
+  readonly #client: () => pg.ClientBase | Promise<pg.ClientBase>
+  readonly #isTransaction: boolean
+  readonly #queues = new Map<string, Queue>()
+
+  /** In a transaction, only reads that are sent without an `await` in between arrive at the same time. */
+  constructor(
+    client: () => pg.ClientBase | Promise<pg.ClientBase>,
+    { isTransaction }: { isTransaction: boolean },
+  ) {
+    this.#client = client
+    this.#isTransaction = isTransaction
+  }
+
+  /** Reads what is committed when the statement is sent, which is after this call. */
+  read<Row>(sql: string, values: readonly unknown[]): Promise<Row[]> {
+    return new Promise((resolve, reject) => {
+      let queue = this.#queues.get(sql)
+      if (!queue) this.#queues.set(sql, (queue = { sql, waiting: [], isScheduled: false }))
+      queue.waiting.push({ values, resolve, reject })
+      if (!queue.isScheduled) this.#schedule(queue)
+    })
+  }
+
+  #schedule(queue: Queue): void {
+    queue.isScheduled = true
+    const send = () => void this.#sendAll(queue)
+    if (this.#isTransaction) queueMicrotask(send)
+    else setImmediate(send)
+  }
+
+  async #sendAll(queue: Queue): Promise<void> {
+    while (queue.waiting.length > 0) {
+      const reads = queue.waiting.splice(0, maxReadsPerStatement)
+      try {
+        await this.#answer(await this.#client(), queue.sql, reads)
+      } catch (error) {
+        for (const { reject } of reads) reject(error)
+      }
+    }
+    queue.isScheduled = false
+  }
+
+  async #answer(client: pg.ClientBase, sql: string, reads: readonly Read[]): Promise<void> {
+    const [first] = reads as [Read]
+    if (reads.length === 1) {
+      return sendNamed<never>(client, sql, [...first.values]).then(first.resolve, first.reject)
+    }
+    try {
+      const columns = first.values.map((_, column) => reads.map(({ values }) => values[column]))
+      const { fields, rows } = await sendForArrays(client, sqlForMany(sql, first.values), columns)
+      const toRow = rowMakerOf(sql, fields.slice(0, -1))
+      const answers = reads.map((): never[] => [])
+      for (const row of rows) answers[(row.at(-1) as number) - 1]?.push(toRow(row) as never)
+      for (const [index, { resolve }] of reads.entries()) resolve(answers[index] as never[])
+    } catch (error) {
+      // A value that PostgreSQL refuses must fail its own read only. But a transaction has failed with its first error.
+      const failsAll = this.#isTransaction || isUnavailable(error) || isTimeout(error)
+      if (failsAll) for (const { reject } of reads) reject(error)
+      else for (const read of reads) void this.#answer(client, sql, [read])
+    }
+  }
+}
+
+const manySql = new Map<string, string>()
+
+/** The statement that runs `sql` once for each element of its parameters, which are arrays. */
+function sqlForMany(sql: string, values: readonly unknown[]): string {
+  let many = manySql.get(sql)
+  if (many === undefined) {
+    const arrays = values.map(
+      (value, index) => `$${index + 1}::${typeof value === 'number' ? 'bigint' : 'text'}[]`,
+    )
+    const columns = values.map((_, index) => `p${index + 1}`)
+    const one = sql.replaceAll(/\$(\d+)/g, 'reads.p$1')
+    many = `select one.*, reads.read from unnest(${arrays.join(', ')}) with ordinality as reads(${columns.join(', ')}, read) cross join lateral (${one}) as one`
+    manySql.set(sql, many)
+  }
+  return many
+}

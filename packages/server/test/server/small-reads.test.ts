@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest'
+import * as organizations from '../../src/store/organizations.ts'
+import * as users from '../../src/store/users/users.ts'
+import * as given from '../support/given.ts'
+import { startServer, stores, useServer } from '../support/harness.ts'
+import { withPostgres } from '../support/postgres-faults.ts'
+
+const numbers = Array.from({ length: 150 }, (_, n) => n)
+
+describe.each(stores)('reads at the same time on %s', (store) => {
+  const server = useServer(store)
+
+  test('[P2.2] [P13] each request gets the organization that it asks for, of its own API key', async () => {
+    const tenants = await Promise.all([given.tenant(server), given.tenant(server)])
+    for (const [t, { client }] of tenants.entries()) {
+      const named = numbers.map((n) => ({ organizationId: `o${n}`, organizationName: `${t} ${n}` }))
+      await client.organizations.add({ organizations: named })
+    }
+    const answers = await Promise.all(
+      numbers.map((n) =>
+        (tenants[n % 2] as given.Tenant).client.organizations.get({ organizationIds: [`o${n}`] }),
+      ),
+    )
+    const names = answers.map(({ data }) => data.map(({ organizationName }) => organizationName))
+    expect(names).toEqual(numbers.map((n) => [`${n % 2} ${n}`]))
+  })
+
+  test('[P2.2] reads that find nothing, one row and several rows do not mix their rows', async () => {
+    const { client, apiKey } = await given.tenant(server)
+    await client.organizations.add({ organizations: [{ organizationId: 'o1' }, { organizationId: 'o2' }] })
+    const asked = [
+      ['o1', 'none'],
+      ['none', 'nobody'],
+      ['o2', 'o1'],
+      ['o2', 'none'],
+    ]
+    const found = await Promise.all(
+      asked.map((ids) => organizations.findMany(server.database.read, apiKey, ids)),
+    )
+    expect(found.map((some) => some.map(({ id }) => id))).toEqual([['o1'], [], ['o1', 'o2'], ['o2']])
+    expect(found[0]?.[0]).not.toHaveProperty('read')
+  })
+})
+
+describe('reads at the same time on PostgreSQL', () => {
+  const server = useServer('postgres')
+
+  test('[1.7] a token that another server has reset is refused from that moment on', async () => {
+    const { client, apiKey, workspaceId, workspaceAuthToken } = await given.tenant(server)
+    await client.organizations.get({})
+    const other = await startServer('postgres', { data: server.data })
+    await other.client({ workspaceId, workspaceAuthToken }).authTokens.reset({ apiKey })
+    await expect(client.organizations.get({})).rejects.toMatchObject({ status: 'UNAUTHENTICATED' })
+    await other.stop()
+  })
+
+  test('[P2.2] a value that PostgreSQL refuses fails its own read only', async () => {
+    const { client, apiKey } = await given.tenant(server)
+    await client.users.add({ organizationId: 'o1', users: [{ userId: 'u1', name: 'Ada' }] })
+    const ids = ['u1', 'a\0b', 'u1']
+    const results = await Promise.allSettled(
+      ids.map((userId) => users.findProfile(server.database.read, apiKey, userId)),
+    )
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  })
+
+  test('[O1] reads continue after PostgreSQL has closed the connection that they share', async () => {
+    const { tenant, terminateAll } = await withPostgres()
+    const read = () => tenant.client.organizations.get({ organizationIds: ['o1'] })
+    await read()
+    await terminateAll()
+    await expect
+      .poll(() =>
+        read().then(
+          () => 'answered',
+          () => 'failed',
+        ),
+      )
+      .toBe('answered')
+  })
+})
