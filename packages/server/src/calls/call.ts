@@ -1,4 +1,12 @@
-import type { Input, Operation, Operations, Output, ApiVersion, VersionUser } from '@plenum/protocol'
+import type {
+  ApiError,
+  Input,
+  Operation,
+  Operations,
+  Output,
+  ApiVersion,
+  VersionUser,
+} from '@plenum/protocol'
 import type { Credentials } from '../access/credentials/credentials.ts'
 import type { Pages } from './answers/page-tokens.ts'
 import type { Secrets } from '../access/credentials/secrets.ts'
@@ -73,11 +81,25 @@ export interface Call<O extends Operation = Operation> {
   readonly log: Log
 }
 
-export type Handler<O extends Operation> = SimpleHandler<O> | PreparedWrite<O> | LargeDeletion<O>
+export type Handler<O extends Operation> =
+  | SimpleHandler<O>
+  | CombinedWrite<O>
+  | PreparedWrite<O>
+  | LargeDeletion<O>
 
 export type SimpleHandler<O extends Operation> = (call: Call<O>) => Promise<Answered<O>>
 
 type Answered<O extends Operation> = Output<O> | Reply<Output<O>>
+
+/** A write that costs little more for many calls than for one. Short calls that arrive at the same time run together. */
+export interface CombinedWrite<O extends Operation> {
+  /**
+   * Runs in a transaction that the calls share. They may have different API keys. Returns the answer of each call, or the
+   * reason why it is refused: a refused call must not write. Undefined: the call is left for the next transaction, because
+   * this one would become long. A call that runs alone always has an answer.
+   */
+  writeAll(calls: readonly Call<O>[]): Promise<(Answered<O> | ApiError | undefined)[]>
+}
 
 /**
  * A write that may take long to compute. `prepare` computes it before the transaction, so that no other write waits for

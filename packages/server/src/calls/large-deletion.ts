@@ -23,11 +23,14 @@ export async function runDeletion(
   const { deletion, removedIds } = begun
   let isFinished = false
   try {
-    const answer = await write.commit(async (call) => {
-      const result = await remove(call)
-      await deletions.removeRecord(call.db, deletion)
-      return result
-    }, removedIds)
+    const answer = await write.commit(
+      async (call) => {
+        const result = await remove(call)
+        await deletions.removeRecord(call.db, deletion)
+        return result
+      },
+      { alreadyRemovedIds: removedIds },
+    )
     // A replayed answer is that of an earlier request: the function above did not run.
     isFinished = answer.isReplayed !== true
     return answer

@@ -2,6 +2,7 @@ import type { Operation } from '@plenum/protocol'
 import { namedResourcesIn } from '../deletions/named-resources.ts'
 import { type Answer, answerOf } from './answers/answer.ts'
 import type { CallRequest } from './call-request.ts'
+import { runCombined } from './combined-write.ts'
 import type { AnyHandler, SimpleHandler } from './call.ts'
 import { OperationCall } from './operation-call.ts'
 import { runPrepared } from './prepared-write.ts'
@@ -33,9 +34,14 @@ export async function runCall(services: Services, request: CallRequest): Promise
   return answerOf(declaration, await (handler as SimpleHandler<Operation>)(call))
 }
 
+/** A larger request may take so long that others should not wait for its transaction. */
+const maxShortBytes = 16 * 1024
+
 function runWrite(write: Write, handler: AnyHandler): Promise<Answer> {
+  const isShort = write.request.bytes <= maxShortBytes
   const run = () => {
-    if (typeof handler === 'function') return write.commit(handler)
+    if (typeof handler === 'function') return write.commit(handler, { isShort })
+    if ('writeAll' in handler) return runCombined(write, handler, isShort)
     return 'prepare' in handler ? runPrepared(write, handler) : runDeletion(write, handler)
   }
   return write.keyed ? write.services.idempotency.alone(write.keyed, run) : run()

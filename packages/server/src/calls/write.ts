@@ -1,6 +1,6 @@
 import type { Operation } from '@plenum/protocol'
 import { mayBeCommitted, whenCertain } from '../store/engine/certainty.ts'
-import type { Database, Db } from '../store/engine/db.ts'
+import type { Db } from '../store/engine/db.ts'
 import { type Answer, answerOf } from './answers/answer.ts'
 import type { CallRequest } from './call-request.ts'
 import type { SimpleHandler } from './call.ts'
@@ -8,6 +8,13 @@ import { callerScope } from './caller-scope.ts'
 import { type KeyedRequest, readIdempotencyKey } from './idempotency.ts'
 import { OperationCall } from './operation-call.ts'
 import type { Services } from './services.ts'
+
+interface CommitOptions {
+  /** Whether the transaction may be shared with other short work. */
+  isShort?: boolean
+  /** See `Call`. */
+  alreadyRemovedIds?: readonly string[] | undefined
+}
 
 /** A call of an operation that writes: its transaction, and what follows the commit. */
 export class Write {
@@ -17,6 +24,8 @@ export class Write {
   readonly callerScope: string
   /** Undefined: the caller sent no idempotency key. */
   readonly keyed: KeyedRequest | undefined
+  /** The call whose transaction commits. Undefined: the answer was stored before, and no handler ran. */
+  #committing: OperationCall | undefined
 
   constructor(services: Services, request: CallRequest, startedAt: number) {
     this.services = services
@@ -36,33 +45,49 @@ export class Write {
     return this.keyed && this.services.idempotency.find(db, this.keyed)
   }
 
-  /**
-   * Runs the handler in a transaction, waits until it is durable, and publishes the signals to open sessions. Resolves when
-   * the sessions have them, so that a user who lost access cannot write after the caller got the answer.
-   */
-  async commit(run: SimpleHandler<Operation>, alreadyRemovedIds?: readonly string[]): Promise<Answer> {
-    const { services, request, keyed, startedAt } = this
-    const { database, idempotency } = services
-    /** The call whose transaction commits. Undefined: the answer was stored before, and no handler ran. */
-    let committing: OperationCall | undefined
-    const effect = async (db: Db) => {
-      committing = new OperationCall(services, request, db, startedAt, alreadyRemovedIds)
-      return answerOf(request.callable.declaration, await run(committing))
-    }
+  /** Begins the call that a handler gets inside the transaction. After a collision, the transaction begins another one. */
+  begin(db: Db, alreadyRemovedIds?: readonly string[]): OperationCall {
+    this.#committing = new OperationCall(this.services, this.request, db, this.startedAt, alreadyRemovedIds)
+    return this.#committing
+  }
+
+  /** Runs the handler in a transaction and finishes the call. */
+  commit(
+    run: SimpleHandler<Operation>,
+    { isShort = false, alreadyRemovedIds }: CommitOptions = {},
+  ): Promise<Answer> {
+    const { services, request, keyed } = this
+    const effect = async (db: Db) =>
+      answerOf(request.callable.declaration, await run(this.begin(db, alreadyRemovedIds)))
     const attempt = (db: Db) => {
       // After a collision the transaction is tried again, and may then find the answer that another server stored.
-      committing = undefined
-      return keyed ? idempotency.once(db, keyed, effect) : effect(db)
+      this.#committing = undefined
+      return keyed ? services.idempotency.once(db, keyed, effect) : effect(db)
     }
-    // The write of a live client also checks at the commit that the client may still write.
-    const transaction: Pick<Database, 'write'> = request.client ?? database
-    const answer = await transaction.write(attempt, this.callerScope).catch((error: unknown) => {
-      if (mayBeCommitted(error)) void whenCertain(database).then(() => committing?.onUncertain())
+    return this.finish(this.#transact(attempt, isShort))
+  }
+
+  /**
+   * Waits until the transaction is durable, and publishes the signals to open sessions. Resolves when the sessions have them,
+   * so that a user who lost access cannot write after the caller got the answer.
+   */
+  async finish(transaction: Promise<Answer>): Promise<Answer> {
+    const answer = await transaction.catch((error: unknown) => {
+      if (mayBeCommitted(error)) {
+        void whenCertain(this.services.database).then(() => this.#committing?.onUncertain())
+      }
       throw error
     })
-    const underWay = committing?.onCommitted()
+    const underWay = this.#committing?.onCommitted()
     if (underWay) await underWay
     return answer
+  }
+
+  #transact(work: (db: Db) => Promise<Answer>, isShort: boolean): Promise<Answer> {
+    const { request, services, callerScope } = this
+    // The write of a live client also checks at the commit that the client may still write.
+    if (request.client) return request.client.write(work, callerScope)
+    return services.database[isShort ? 'writeShort' : 'write'](work, callerScope)
   }
 }
 

@@ -1,6 +1,6 @@
-import { ApiError, type Input, type Operations } from '@plenum/protocol'
+import { ApiError, type Input, type Operations, type Outcomes } from '@plenum/protocol'
 import { internalId } from '../access/ids.ts'
-import type { Handlers } from '../calls/call.ts'
+import type { Call, Handlers } from '../calls/call.ts'
 import { listUsersOfDocuments } from '../store/users/document-users.ts'
 import * as grants from '../store/access/grants.ts'
 import type { Member } from '../store/users/member.ts'
@@ -62,19 +62,17 @@ export const userHandlers: Handlers<Operations['users']> = {
     )
   },
 
-  async update({ input, caller: { apiKey }, db, now }) {
-    const level = levelOf(input)
-    const items = byId(input.users, (user) => user.userId)
-    const there = await members.update(db, apiKey, level, items, now)
-    // Written even if the same role is already stored: a role that is sent again overrides the tokens issued since.
-    const wanting = (role: AccessRole) => [...there].filter((id) => items.get(id)?.accessRole === role)
-    await grants.setRole(db, apiKey, level, wanting('viewer'), 'viewer', now)
-    await grants.setRole(db, apiKey, level, wanting('editor'), 'editor', now)
-    return outcomes(items.keys(), (userId) => ({
-      success: there.has(userId),
-      id: internalId(apiKey, 'user', input.organizationId, userId),
-      message: there.has(userId) ? 'User updated.' : 'User does not exist.',
-    }))
+  update: {
+    async writeAll(calls) {
+      const [{ db }] = calls as [UpdateCall]
+      const found = await members.updateAll(db, calls.map(toUpdate))
+      const answers: (Outcomes | ApiError)[] = []
+      for (const [index, call] of calls.entries()) {
+        const there = found[index] as (typeof found)[number]
+        answers.push(there instanceof ApiError ? there : await setRoles(call, there))
+      }
+      return answers
+    },
   },
 
   delete: {
@@ -93,6 +91,30 @@ export const userHandlers: Handlers<Operations['users']> = {
       }))
     },
   },
+}
+
+type UpdateCall = Call<Operations['users']['update']>
+
+const toUpdate = ({ input, caller: { apiKey }, now }: UpdateCall): members.MemberUpdate => ({
+  apiKey,
+  level: levelOf(input),
+  sent: byId(input.users, (user) => user.userId),
+  now,
+})
+
+/** Sets the sent roles of the users who are at the level. Returns the answer of the call. */
+async function setRoles(call: UpdateCall, there: ReadonlySet<string>): Promise<Outcomes> {
+  const { input, db, now } = call
+  const { apiKey, level, sent } = toUpdate(call)
+  // Written even if the same role is already stored: a role that is sent again overrides the tokens issued since.
+  const wanting = (role: AccessRole) => [...there].filter((id) => sent.get(id)?.accessRole === role)
+  await grants.setRole(db, apiKey, level, wanting('viewer'), 'viewer', now)
+  await grants.setRole(db, apiKey, level, wanting('editor'), 'editor', now)
+  return outcomes(sent.keys(), (userId) => ({
+    success: there.has(userId),
+    id: internalId(apiKey, 'user', input.organizationId, userId),
+    message: there.has(userId) ? 'User updated.' : 'User does not exist.',
+  }))
 }
 
 type AccessRole = grants.Grant['accessRole']

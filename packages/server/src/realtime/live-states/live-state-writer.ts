@@ -2,7 +2,7 @@ import { ApiError } from '@plenum/protocol'
 import type { Position } from '@plenum/protocol/realtime'
 import type { Bus } from '../../bus.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { documentKey, type DocumentRef } from '../../store/refs.ts'
+import { type DocumentRef, tenantDocumentKey } from '../../store/refs.ts'
 import { LaneQueue } from '../../platform/turns/lane-queue.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Database, Db } from '../../store/engine/db.ts'
@@ -49,7 +49,7 @@ interface WaitingChange {
   outcome: LiveStateOutcome
 }
 
-type Result = Awaited<ReturnType<typeof stored.set>>
+type Result = stored.ChangeResult | undefined
 
 /** Limits of one transaction. Further changes wait for the next tick. A single change may exceed the bytes. */
 const maxDocumentsPerTick = 50
@@ -165,16 +165,18 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
   }
 
   async store(db: Db, taken: readonly DocumentChanges[]): Promise<Results> {
-    const results = new Map<LiveStateDocument, Result>()
     const startedAt = performance.now()
-    for (const [document, waiting] of inLockOrder(taken, ([document]) => lockKey(document))) {
-      const changes = waiting.map(({ change }) => change)
-      const { apiKey } = document
-      const at = this.#deps.clock.now()
-      results.set(document, await stored.set(db, apiKey, document, changes, at, maxInlineJsonBytes))
-      if (performance.now() - startedAt > maxTransactionMs) break
-    }
-    return results
+    const inOrder = inLockOrder(taken, ([document]) => tenantDocumentKey(document.apiKey, document))
+    const writes = inOrder.map(([document, waiting]) => ({
+      apiKey: document.apiKey,
+      document,
+      changes: waiting.map(({ change }) => change),
+    }))
+    const results = await stored.setAll(db, writes, this.#deps.clock.now(), {
+      maxMergeBytes: maxInlineJsonBytes,
+      isLate: () => performance.now() - startedAt > maxTransactionMs,
+    })
+    return new Map(results.map((result, index) => [(inOrder[index] as DocumentChanges)[0], result]))
   }
 
   onAccessChanged(taken: readonly DocumentChanges[]): DocumentChanges[] {
@@ -241,5 +243,3 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
     }
   }
 }
-
-const lockKey = (document: LiveStateDocument) => `${document.apiKey}\0${documentKey(document)}`

@@ -1,13 +1,15 @@
-import type { SelectQueryBuilder } from 'kysely'
+import { type SelectQueryBuilder, sql } from 'kysely'
 import type { StoredDocument } from '../access/access.ts'
 import { yieldIfLate, mapYielding } from '../../platform/turns/loop-time.ts'
 import type { Cursor, Db } from '../engine/db.ts'
+import { batched } from '../engine/batched.ts'
 import { inLockOrder } from '../engine/lock-order.ts'
 import { movedAwaySeq } from './moved-away.ts'
 import { mergeKeys, parse, stringifyData } from '../engine/json.ts'
 import * as organizations from '../organizations.ts'
 import { prepared } from '../engine/prepared.ts'
 import { notRemoved } from '../access/removed-grants.ts'
+import { type DocumentRef, tenantDocumentKey } from '../refs.ts'
 import type { DocumentTable, Schema } from '../schema/schema.ts'
 import { documentTablesWithoutForeignKey } from '../schema/tables.ts'
 
@@ -52,6 +54,7 @@ const selectByIds = prepared(
       .where('document_id', 'in', ids)
       .orderBy('created_at')
       .orderBy('document_id'),
+  { isSmallRead: true },
 )
 
 const selectIds = prepared(
@@ -62,6 +65,7 @@ const selectIds = prepared(
       .where('api_key', '=', apiKey)
       .where('organization_id', '=', organizationId)
       .where('document_id', 'in', ids),
+  { isSmallRead: true },
 )
 
 export async function findMany(
@@ -228,26 +232,48 @@ export const positionOf = (row: { created_at: number; event_seq: number }): Posi
   seq: row.event_seq,
 })
 
-/** Gives a change of the document the next number. Returns undefined if the document does not exist or was moved away. */
-export async function numberChange(
+type Key = { api_key: string; organization_id: string; document_id: string }
+
+/**
+ * Gives a change of each document the next number. Returns no position for documents that do not exist or were moved away.
+ */
+export async function numberChanges(
   db: Db,
-  apiKey: string,
-  organizationId: string,
-  documentId: string,
-): Promise<Position | undefined> {
-  const [row] = await updateSeq(db, { apiKey, organizationId, documentId })
-  return row && positionOf(row)
+  documents: readonly ({ apiKey: string } & DocumentRef)[],
+): Promise<ReadonlyMap<string, Position>> {
+  const keys = documents.map(({ apiKey, organizationId, documentId }) => ({
+    api_key: apiKey,
+    organization_id: organizationId,
+    document_id: documentId,
+  }))
+  const rows = await updateSeqs(db, keys)
+  return new Map(
+    rows.map((row) => [
+      tenantDocumentKey(row.api_key, { organizationId: row.organization_id, documentId: row.document_id }),
+      positionOf(row),
+    ]),
+  )
 }
 
-const updateSeq = prepared((db, of: { apiKey: string; organizationId: string; documentId: string }) =>
-  db
-    .updateTable('documents')
-    .set((eb) => ({ event_seq: eb('event_seq', '+', 1) }))
-    .where('api_key', '=', of.apiKey)
-    .where('organization_id', '=', of.organizationId)
-    .where('document_id', '=', of.documentId)
-    .where('event_seq', '>', movedAwaySeq)
-    .returning(['created_at', 'event_seq']),
+/** On PostgreSQL locks the rows in the order of their keys first, because an update locks them in an order of its own. */
+const updateSeqs = batched<keyof Key, Key & { created_at: number; event_seq: number }>(
+  { api_key: 'text', organization_id: 'text', document_id: 'text' },
+  ({ row, fromRows, isPostgres }) => {
+    const locked = sql`
+      with held as (
+        select d.api_key, d.organization_id, d.document_id ${fromRows}
+        join documents as d on d.api_key = ${row.api_key} and d.organization_id = ${row.organization_id}
+          and d.document_id = ${row.document_id}
+        order by 1, 2, 3 for no key update of d
+      )`
+    const key = (column: keyof Key) => (isPostgres ? sql.ref(`held.${column}`) : row[column])
+    return sql`
+      ${isPostgres ? locked : sql``}
+      update documents set event_seq = event_seq + 1 ${isPostgres ? sql`from held` : sql``}
+      where documents.api_key = ${key('api_key')} and documents.organization_id = ${key('organization_id')}
+        and documents.document_id = ${key('document_id')} and event_seq > ${sql.lit(movedAwaySeq)}
+      returning documents.api_key, documents.organization_id, documents.document_id, created_at, event_seq`
+  },
 )
 
 /** Removes the documents with everything inside. Returns the ids of those that existed. */

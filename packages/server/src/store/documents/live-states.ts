@@ -8,7 +8,7 @@ import { JsonMembers } from './json-members.ts'
 import { parse } from '../engine/json.ts'
 import { inLockOrder } from '../engine/lock-order.ts'
 import { prepared } from '../engine/prepared.ts'
-import type { DocumentRef } from '../refs.ts'
+import { type DocumentRef, tenantDocumentKey } from '../refs.ts'
 
 /** A value that all clients of a document share, under a name that the caller chooses (spec 16.1). */
 export interface LiveState {
@@ -94,41 +94,101 @@ export interface ChangeResult {
   mergeWith?: string
 }
 
-/**
- * Stores changes in their order, under one new number of the document. Callers pass at most 500 changes. Refuses changes
- * that would make a value, or all values of the document together, too large. Does not itself merge values of more than
- * `maxMergeBytes`. Returns undefined if the document does not exist.
- */
+/** The changes of one document. */
+export interface DocumentChanges {
+  apiKey: string
+  document: DocumentRef
+  /** At most 500. */
+  changes: readonly Change[]
+}
+
+interface SetOptions {
+  /** Values above this many bytes are not merged: `ChangeResult` names them for the caller. Default: no limit. */
+  maxMergeBytes?: number
+  /** Whether no further document should be begun. Default: never. */
+  isLate?: () => boolean
+}
+
+/** As `setAll`, for one document. */
 export async function set(
   db: Db,
   apiKey: string,
-  { organizationId, documentId }: DocumentRef,
+  document: DocumentRef,
   changes: readonly Change[],
   now: number,
-  maxMergeBytes = Infinity,
 ): Promise<ChangeResult | undefined> {
-  const key = { api_key: apiKey, organization_id: organizationId, document_id: documentId }
-  const { values, ...result } = await mergeChanges(db, key, changes, maxMergeBytes)
-  const excess = await findExcess(db, key, values)
-  for (const change of changes.slice(0, result.count)) {
-    if (excess.has(change.liveStateDataId) && !result.refused.has(change))
-      result.refused.set(change, documentFull)
-  }
-  for (const id of excess) values.delete(id)
-  if (values.size === 0) return { ...result, position: undefined }
+  return (await setAll(db, [{ apiKey, document, changes }], now))[0]
+}
 
-  const position = await documents.numberChange(db, apiKey, organizationId, documentId)
-  if (!position) return undefined
-  const rows = inLockOrder(values, ([id]) => id).map(([live_state_data_id, { members, userId }]) => ({
-    ...key,
-    live_state_data_id,
-    data: String(members),
-    user_id: userId,
-    now,
-    seq: position.seq,
-  }))
-  await put(db, rows)
-  return { ...result, position }
+/**
+ * Stores changes of documents, each named once. The changes of a document are stored in their order, under one new number of
+ * the document. Refuses changes that would make a value, or all values of the document together, too large. The result of a
+ * document that does not exist is undefined. Returns fewer results than documents if values are large or time is short: the
+ * other documents are left for the next call.
+ */
+export async function setAll(
+  db: Db,
+  writes: readonly DocumentChanges[],
+  now: number,
+  { maxMergeBytes = Infinity, isLate = () => false }: SetOptions = {},
+): Promise<(ChangeResult | undefined)[]> {
+  const merges: MergeResult[] = []
+  for (let bytes = 0; merges.length < writes.length;) {
+    if (merges.length > 0 && (bytes >= maxBytesPerCall || isLate())) break
+    const { apiKey, document, changes } = writes[merges.length] as DocumentChanges
+    const merge = await mergeChanges(db, keyOf(apiKey, document), changes, maxMergeBytes)
+    merges.push(merge)
+    bytes += merge.bytes
+  }
+  const begun = writes.slice(0, merges.length)
+  const totals = await Promise.all(
+    begun.map(({ apiKey, document }) => selectTotal(db, keyOf(apiKey, document))),
+  )
+  for (const [index, write] of begun.entries()) {
+    await refuseExcess(db, write, merges[index] as MergeResult, totals[index]?.[0])
+  }
+
+  const changed = begun.filter((_, index) => (merges[index] as MergeResult).values.size > 0)
+  const positions = await documents.numberChanges(
+    db,
+    inLockOrder(
+      changed.map(({ apiKey, document: { organizationId, documentId } }) => ({
+        apiKey,
+        organizationId,
+        documentId,
+      })),
+      (one) => tenantDocumentKey(one.apiKey, one),
+    ),
+  )
+  const results = begun.map(({ apiKey, document }, index) => {
+    const { values, bytes: _bytes, ...result } = merges[index] as MergeResult
+    if (values.size === 0) return { ...result, position: undefined }
+    const position = positions.get(tenantDocumentKey(apiKey, document))
+    return position && { ...result, position }
+  })
+  await put(db, inLockOrder(rowsOf(begun, merges, results, now), lockKeyOf))
+  return results
+}
+
+function rowsOf(
+  writes: readonly DocumentChanges[],
+  merges: readonly MergeResult[],
+  results: readonly (ChangeResult | undefined)[],
+  now: number,
+) {
+  return writes.flatMap(({ apiKey, document }, index) => {
+    const position = results[index]?.position
+    if (!position) return []
+    const { values } = merges[index] as MergeResult
+    return [...values].map(([live_state_data_id, { members, userId }]) => ({
+      ...keyOf(apiKey, document),
+      live_state_data_id,
+      data: String(members),
+      user_id: userId,
+      now,
+      seq: position.seq,
+    }))
+  })
 }
 
 /** The new values by name, and the other fields of the `ChangeResult`. */
@@ -137,6 +197,8 @@ interface MergeResult {
   refused: Map<Change, Refusal>
   count: number
   mergeWith?: string
+  /** Bytes of the changes and of the values that they were merged into. */
+  bytes: number
 }
 
 /** Computes the new values. Stops at the limit of one call, or before a large value that the caller must merge. */
@@ -149,7 +211,8 @@ async function mergeChanges(
   const values = new Map<string, Value>()
   const refused = new Map<Change, Refusal>()
   let count = 0
-  for (let bytes = 0; count < changes.length && bytes < maxBytesPerCall; count++) {
+  let bytes = 0
+  for (; count < changes.length && bytes < maxBytesPerCall; count++) {
     const change = changes[count] as Change
     const { liveStateDataId: id, data, merge, merged, userId } = change
     const earlier = values.get(id)?.members
@@ -163,14 +226,28 @@ async function mergeChanges(
       // The earlier changes of this value must be stored before the caller can merge.
       if (earlier) break
       const below = String(members)
-      if (merged?.below !== below) return { values, refused, count, mergeWith: below }
+      if (merged?.below !== below) return { values, refused, count, bytes, mergeWith: below }
       fits = merged.json !== undefined
       members = new JsonMembers(merged.json)
     }
     if (fits) values.set(id, { members, userId })
     else refused.set(change, tooLarge)
   }
-  return { values, refused, count }
+  return { values, refused, count, bytes }
+}
+
+/** Refuses the changes of the values for which the document has no room. */
+async function refuseExcess(
+  db: Db,
+  { apiKey, document, changes }: DocumentChanges,
+  { values, refused, count }: MergeResult,
+  total: Total | undefined,
+): Promise<void> {
+  const excess = await findExcess(db, keyOf(apiKey, document), values, total)
+  for (const change of changes.slice(0, count)) {
+    if (excess.has(change.liveStateDataId) && !refused.has(change)) refused.set(change, documentFull)
+  }
+  for (const id of excess) values.delete(id)
 }
 
 /**
@@ -181,9 +258,9 @@ async function findExcess(
   db: Db,
   key: DocumentKey,
   values: ReadonlyMap<string, Value>,
+  total: Total | undefined,
 ): Promise<ReadonlySet<string>> {
   const excess = new Set<string>()
-  const [total] = await selectTotal(db, key)
   let [states, bytes] = [total?.states ?? 0, total?.bytes ?? 0]
   const fits = () => states <= maxPerDocument.states && bytes <= maxPerDocument.bytes
   const sent = [...values.values()].reduce((sum, { members }) => sum + members.bytes, 0)
@@ -207,15 +284,18 @@ async function findExcess(
 /** Neither database reads the values to compute their length. */
 const bytesOfData = sql<number>`octet_length(data)`
 
-const selectTotal = prepared((db, key: DocumentKey) =>
-  db
-    .selectFrom('live_states')
-    .select((eb) => [
-      eb.fn.countAll<number>().as('states'),
-      sql<number | null>`sum(${bytesOfData})`.as('bytes'),
-    ])
-    .where((eb) => eb.and(key)),
+const selectTotal = prepared(
+  (db, key: DocumentKey) =>
+    db
+      .selectFrom('live_states')
+      .select((eb) => [
+        eb.fn.countAll<number>().as('states'),
+        sql<number | null>`sum(${bytesOfData})`.as('bytes'),
+      ])
+      .where((eb) => eb.and(key)),
+  { isSmallRead: true },
 )
+type Total = Awaited<ReturnType<typeof selectTotal>>[number]
 
 const selectSizes = prepared((db, key: DocumentKey) =>
   db
@@ -259,6 +339,14 @@ const put = batched<keyof Key | 'data' | 'seq' | 'user_id' | 'now'>(
 
 type DocumentKey = { api_key: string; organization_id: string; document_id: string }
 type Key = DocumentKey & { live_state_data_id: string }
+
+const keyOf = (apiKey: string, { organizationId, documentId }: DocumentRef): DocumentKey => ({
+  api_key: apiKey,
+  organization_id: organizationId,
+  document_id: documentId,
+})
+const lockKeyOf = (key: Key) =>
+  `${key.api_key}\0${key.organization_id}\0${key.document_id}\0${key.live_state_data_id}`
 
 const inDocument = (db: Db, apiKey: string, organizationId: string, documentId: string) =>
   db

@@ -1,3 +1,4 @@
+import { ApiError } from '@plenum/protocol'
 import type { Db } from '../engine/db.ts'
 import * as grants from '../access/grants.ts'
 import type { Level } from '../access/grants.ts'
@@ -33,33 +34,50 @@ const selectAt = prepared(
       .where('resource_id', '=', at.id)
       .where('grants.user_id', 'in', at.userIds)
       .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', at.seconds)])),
+  { isSmallRead: true },
 )
 
-/** Merges the sent fields into the profiles of those users who are at the level. Returns their ids. */
-export async function update(
+/** Fields to merge into the profiles of those of these users who are at the level. */
+export interface MemberUpdate {
+  apiKey: string
+  level: Level
+  sent: ReadonlyMap<string, Profile>
+  now: number
+}
+
+/**
+ * Merges the sent fields into the profiles, in the order of the updates. Returns for each update the ids of its users who are
+ * at the level, or the reason why nothing of it was stored.
+ */
+export async function updateAll(
   db: Db,
-  apiKey: string,
-  { organizationId, type, id }: Level,
-  sent: ReadonlyMap<string, Profile>,
-  now: number,
-): Promise<ReadonlySet<string>> {
-  const userIds = padded([...sent.keys()])
-  const rows = await selectAt(db, {
-    apiKey,
-    organizationId,
-    type,
-    id,
-    userIds,
-    seconds: Math.floor(now / 1000),
-  })
-  const profiles = new Map<string, string>()
-  const changes = new Map<string, Profile>()
-  for (const { user_id, profile } of rows) {
-    if (profile !== null) profiles.set(user_id, profile)
-    changes.set(user_id, sent.get(user_id) ?? {})
+  updates: readonly MemberUpdate[],
+): Promise<(ReadonlySet<string> | ApiError)[]> {
+  const found = await Promise.all(
+    updates.map(({ apiKey, level: { organizationId, type, id }, sent, now }) => {
+      const userIds = padded([...sent.keys()])
+      return selectAt(db, { apiKey, organizationId, type, id, userIds, seconds: Math.floor(now / 1000) })
+    }),
+  )
+  const changes = new users.ProfileChanges()
+  const results: (ReadonlySet<string> | ApiError)[] = []
+  for (const [index, { apiKey, sent, now }] of updates.entries()) {
+    const profiles = new Map<string, string>()
+    const fields = new Map<string, Profile>()
+    for (const { user_id, profile } of found[index] ?? []) {
+      if (profile !== null) profiles.set(user_id, profile)
+      fields.set(user_id, sent.get(user_id) ?? {})
+    }
+    try {
+      await changes.merge(apiKey, profiles, fields, now)
+      results.push(new Set(fields.keys()))
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      results.push(error)
+    }
   }
-  await users.save(db, apiKey, profiles, changes, now)
-  return new Set(rows.map((row) => row.user_id))
+  await changes.save(db)
+  return results
 }
 
 /**

@@ -1,6 +1,8 @@
 import type { User } from '@plenum/protocol'
+import { sql } from 'kysely'
 import { yieldIfLate, mapYielding } from '../../platform/turns/loop-time.ts'
 import type { Db } from '../engine/db.ts'
+import { batched } from '../engine/batched.ts'
 import { inLockOrder } from '../engine/lock-order.ts'
 import { parse, stringifyData } from '../engine/json.ts'
 import { prepared } from '../engine/prepared.ts'
@@ -21,12 +23,14 @@ export async function findMany(
   return new Map([...profiles].map(([userId, profile]) => [userId, toUser(userId, parse(profile))]))
 }
 
-const selectOne = prepared((db, { apiKey, userId }: { apiKey: string; userId: string }) =>
-  db
-    .selectFrom('users')
-    .select(['profile', 'last_updated'])
-    .where('api_key', '=', apiKey)
-    .where('user_id', '=', userId),
+const selectOne = prepared(
+  (db, { apiKey, userId }: { apiKey: string; userId: string }) =>
+    db
+      .selectFrom('users')
+      .select(['profile', 'last_updated'])
+      .where('api_key', '=', apiKey)
+      .where('user_id', '=', userId),
+  { isSmallRead: true },
 )
 
 /** The stored profile, and when it last changed. */
@@ -76,7 +80,9 @@ export async function put(
   sent: ReadonlyMap<string, Profile>,
   now: number,
 ): Promise<void> {
-  await save(db, apiKey, await readProfiles(db, apiKey, [...sent.keys()]), sent, now)
+  const changes = new ProfileChanges()
+  await changes.merge(apiKey, await readProfiles(db, apiKey, [...sent.keys()]), sent, now)
+  await changes.save(db)
 }
 
 /**
@@ -91,32 +97,43 @@ export async function putSignedIn(
 ): Promise<void> {
   const before = (await readProfiles(db, apiKey, [userId])).get(userId)
   const profile = mergeProfile(before === undefined ? {} : parse(before), fields)
-  await upsertOne(db, toRow(apiKey, userId, profile, JSON.stringify(profile), now))
+  await upsert(db, [toRow(apiKey, userId, profile, JSON.stringify(profile), now)])
 }
 
-/** As `put`, with the stored profiles that the caller has read, as JSON. Writes only profiles that change. */
-export async function save(
-  db: Db,
-  apiKey: string,
-  profiles: ReadonlyMap<string, string>,
-  sent: ReadonlyMap<string, Profile>,
-  now: number,
-): Promise<void> {
-  const rows: Row[] = []
-  for (const [userId, fields] of sent) {
-    await yieldIfLate()
-    const before = profiles.get(userId)
-    const profile = mergeProfile(before === undefined ? {} : parse(before), fields)
-    const row = toRow(apiKey, userId, profile, profileText(userId, profile), now)
-    if (row.profile !== before) rows.push(row)
+/** The changes of profiles that one transaction writes. */
+export class ProfileChanges {
+  /** The changed rows, by API key and user id. */
+  readonly #rows = new Map<string, Row>()
+
+  /**
+   * Merges the sent fields into the profiles. `stored` has the profiles that were read in the transaction, as JSON. Throws
+   * if a profile would be too large, and then changes nothing.
+   */
+  async merge(
+    apiKey: string,
+    stored: ReadonlyMap<string, string>,
+    sent: ReadonlyMap<string, Profile>,
+    now: number,
+  ): Promise<void> {
+    const changed: Row[] = []
+    for (const [userId, fields] of sent) {
+      await yieldIfLate()
+      const before = this.#rows.get(rowKey(apiKey, userId))?.profile ?? stored.get(userId)
+      const profile = mergeProfile(before === undefined ? {} : parse(before), fields)
+      const row = toRow(apiKey, userId, profile, profileText(userId, profile), now)
+      if (row.profile !== before) changed.push(row)
+    }
+    for (const row of changed) this.#rows.set(rowKey(apiKey, row.user_id), row)
   }
-  // In the same order in every call, so that two calls never wait for each other's rows.
-  rows.sort((a, b) => (a.user_id < b.user_id ? -1 : 1))
-  const [first] = rows
-  if (first && rows.length === 1) return void (await upsertOne(db, first))
-  for (let from = 0; from < rows.length; from += maxProfilesPerStatement) {
-    await yieldIfLate()
-    await upsert(db, rows.slice(from, from + maxProfilesPerStatement)).execute()
+
+  /** Writes the profiles that changed. */
+  async save(db: Db): Promise<void> {
+    // In the same order in every call, so that two calls never wait for each other's rows.
+    const rows = inLockOrder(this.#rows, ([key]) => key).map(([, row]) => row)
+    for (let from = 0; from < rows.length; from += maxProfilesPerStatement) {
+      await yieldIfLate()
+      await upsert(db, rows.slice(from, from + maxProfilesPerStatement))
+    }
   }
 }
 
@@ -158,19 +175,25 @@ const newRow = (apiKey: string, userId: string, profile: Profile, now: number): 
 
 const profileText = (userId: string, profile: Profile) => stringifyData(profile, `user ${userId}`)
 
-const upsert = (db: Db, rows: readonly Row[]) =>
-  db
-    .insertInto('users')
-    .values(rows)
-    .onConflict((conflict) =>
-      conflict.columns(['api_key', 'user_id']).doUpdateSet((eb) => ({
-        email: eb.ref('excluded.email'),
-        profile: eb.ref('excluded.profile'),
-        last_updated: eb.ref('excluded.last_updated'),
-      })),
-    )
+const rowKey = (apiKey: string, userId: string) => `${apiKey}\0${userId}`
 
-const upsertOne = prepared((db, row: Row) => upsert(db, [row]))
+const upsert = batched<keyof Row>(
+  {
+    api_key: 'text',
+    user_id: 'text',
+    email: 'text',
+    profile: 'text',
+    created_at: 'bigint',
+    last_updated: 'bigint',
+  },
+  ({ row, fromRows }) => sql`
+    insert into users (api_key, user_id, email, profile, created_at, last_updated)
+    select ${row.api_key}, ${row.user_id}, ${row.email}, ${row.profile}, ${row.created_at}, ${row.last_updated}
+      ${fromRows}
+    where true
+    on conflict (api_key, user_id) do update
+      set email = excluded.email, profile = excluded.profile, last_updated = excluded.last_updated`,
+)
 
 /** The profiles as JSON, by user id. */
 async function readProfiles(

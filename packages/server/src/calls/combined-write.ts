@@ -1,0 +1,46 @@
+import { ApiError, type Operation } from '@plenum/protocol'
+import type { CombinedWork, Db, Outcome } from '../store/engine/db.ts'
+import { type Answer, answerOf } from './answers/answer.ts'
+import type { CombinedWrite, SimpleHandler } from './call.ts'
+import type { Write } from './write.ts'
+
+/** Runs a call together with the other calls of its operation that arrive at the same time, or alone if that is not safe. */
+export function runCombined(
+  write: Write,
+  handler: CombinedWrite<Operation>,
+  isShort: boolean,
+): Promise<Answer> {
+  const { services, request, keyed, callerScope } = write
+  if (keyed || request.client || !isShort) return write.commit(alone(handler), { isShort })
+  return write.finish(services.database.writeCombined(workOf(handler), write, callerScope))
+}
+
+const alone =
+  ({ writeAll }: CombinedWrite<Operation>): SimpleHandler<Operation> =>
+  async (call) => {
+    const [result] = await writeAll([call])
+    if (result === undefined) throw new Error('A combined write must answer a call that runs alone.')
+    if (result instanceof ApiError) throw result
+    return result
+  }
+
+const works = new WeakMap<CombinedWrite<Operation>, CombinedWork<Write, Answer>>()
+
+/** One object for each handler: the database combines the calls that have the same. */
+function workOf(handler: CombinedWrite<Operation>): CombinedWork<Write, Answer> {
+  const known = works.get(handler)
+  if (known) return known
+  const added = {
+    async runAll(db: Db, writes: readonly Write[]): Promise<(Outcome<Answer> | undefined)[]> {
+      const results = await handler.writeAll(writes.map((write) => write.begin(db)))
+      return writes.map(({ request }, index) => {
+        const result = results[index]
+        if (result === undefined) return undefined
+        if (result instanceof ApiError) return { error: result }
+        return { value: answerOf(request.callable.declaration, result) }
+      })
+    },
+  }
+  works.set(handler, added)
+  return added
+}
