@@ -324,6 +324,39 @@ describe('queued updates of a client that may not write any more', () => {
   })
 })
 
+describe('the request for missing updates', () => {
+  test('[R32.4] the request waits for a queued update of its user, and not for updates of other users', async () => {
+    const { join, room } = scene()
+    const ada = join('ada')
+    await setImmediate()
+    ada.session.update(1, typed('a')[0] as Uint8Array, false)
+    const [bob, again] = [join('bob'), join('ada')]
+    await setImmediate()
+    expect(bob.received()).toContain('syncStep1;')
+    expect(again.received()).not.toContain('syncStep1;')
+    room().acknowledge(room().takeBatch(), 1)
+    expect(again.received()).toContain('syncStep1;')
+  })
+
+  test('[R32.4] a user who writes without pause on another connection does not delay the request forever', async () => {
+    const { join, room } = scene()
+    const ada = join('ada')
+    await setImmediate()
+    const [first, ...others] = typed(...Array.from({ length: 20 }, String)) as [Uint8Array, ...Uint8Array[]]
+    ada.session.update(1, first, false)
+    const again = join('ada')
+    await setImmediate()
+    let received = ''
+    for (const [index, update] of others.entries()) {
+      const storing = room().takeBatch()
+      ada.session.update(index + 2, update, false)
+      room().acknowledge(storing, index + 1)
+      received += again.received()
+    }
+    expect(received.match(/syncStep1;/g)).toHaveLength(1)
+  })
+})
+
 describe('backpressure', () => {
   test('[R8] a client is on hold until its large update is saved, and another client whose update is refused meanwhile is not', async () => {
     const { join, room } = scene()

@@ -1,6 +1,5 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
 import type { Fault } from '../../crdt/updates/fault.ts'
-import type { Clock } from '../../platform/clock.ts'
 import { BytePace } from '../../platform/turns/byte-pace.ts'
 import { WorkQueue } from '../../platform/turns/work-queue.ts'
 import type { Participant } from '../documents/participant.ts'
@@ -13,6 +12,7 @@ import { faultOfStateVector } from '../rooms/state-vector.ts'
 import type { StatelessRefusal } from '../rooms/stateless-relay.ts'
 import type { Connection } from '../sockets/connection.ts'
 import type { Message } from '../sockets/frames.ts'
+import { MissingUpdates } from './missing-updates.ts'
 import { UpdateBackpressure, type SubmittedUpdate } from './update-backpressure.ts'
 
 /** Encodes what a session sends to its client, in the dialect of the client. */
@@ -52,8 +52,8 @@ interface SyncRequest {
   sendsStep1Back: boolean
 }
 
-/** A client is asked for missing updates at most once in this time. */
-const requestIntervalMs = 1_000
+/** All awareness states are sent to a client at most once in this time, unless it is behind. */
+const minSendAllIntervalMs = 1_000
 /** Out-of-order updates of one client that may wait for its sync step 2. */
 const maxOutOfOrder = 10_000
 
@@ -72,14 +72,11 @@ export class EditorSession implements Member {
   readonly pace = new BytePace(maxAwarenessBytesPerSecond)
   readonly #connection: Connection
   readonly #participant: Participant
-  readonly #clock: Clock
   readonly #onClosed: (reason: CloseReason, message: string) => void
   #state: State = { name: 'loading' }
   /** Messages that the client sent before the editor was loaded. */
   readonly #waiting: WorkQueue
-  #requestedAt = -Infinity
-  /** Whether missing updates must be requested once `requestIntervalMs` is over. */
-  #mustRequest = false
+  readonly #missing: MissingUpdates
   /** The latest request of the client that is not answered yet. */
   #unanswered: SyncRequest | undefined
   readonly #backpressure: UpdateBackpressure
@@ -103,13 +100,18 @@ export class EditorSession implements Member {
     this.#connection = connection
     this.#backpressure = new UpdateBackpressure(connection)
     this.#participant = participant
-    this.#clock = participant.document.clock
     this.#onClosed = options.onClosed
     this.#waiting = new WorkQueue(connection, {
       // Loading takes time, and access may change meanwhile.
       mayRun: () => participant.isCurrent(),
       onBlocked: () => participant.run(() => this.#waiting.start()),
       onError: () => this.close('badMessage', 'The message is malformed.'),
+    })
+    this.#missing = new MissingUpdates({
+      clock: participant.document.clock,
+      userId: this.userId,
+      afterQueued: (room, then) => this.#afterQueued(room, then),
+      send: (room) => this.send(this.codec.syncStep1(room.stateVector())),
     })
     this.#delivery = new AwarenessDelivery({
       connection,
@@ -190,7 +192,7 @@ export class EditorSession implements Member {
     this.#run(({ room }) => {
       const fault = faultOfStateVector(stateVector)
       if (fault !== undefined) return this.close('badMessage', fault)
-      if (sendsStep1Back) this.#requestedAt = this.#clock.elapsed()
+      if (sendsStep1Back) this.#missing.onRequestDue()
       const isAnswering = this.#unanswered !== undefined
       // Requests that arrive before the answer are coalesced: only the latest is answered.
       this.#unanswered = { stateVector, sendsStep1Back }
@@ -212,7 +214,7 @@ export class EditorSession implements Member {
     if (this.#isSilent) return
     if (recent) this.#connection.answer(this.codec.update(recent))
     this.#connection.answer(this.codec.syncStep2(body), { apiKey, userId, body, isHeld })
-    if (sendsStep1Back) this.#requestFrom(room)
+    if (sendsStep1Back) this.#missing.requestNow(room)
   }
 
   /** Runs `work` in a turn of the client if the state vector is large, because many clients may send one at once. */
@@ -229,18 +231,20 @@ export class EditorSession implements Member {
   /** Handles an update of the client. With `isStep2` it is everything that the server lacked, which may be nothing. */
   update(number: number, update: Uint8Array, isStep2: boolean): void {
     this.#run((open) => {
-      if (isStep2) this.#mustRequest = false
+      if (isStep2) this.#missing.onAnswered()
       if (this.#participant.hasWriteRole) this.#submit(open, number, update, isStep2)
       else if (!isStep2 || !this.#confirm(open.room, number, update)) this.#refused(number, readOnly)
     })
   }
 
-  /**
-   * Calls `then` once the updates that the client sent before are durable or refused. An empty update is acknowledged behind
-   * everything that is queued.
-   */
+  /** Calls `then` once the updates that the client sent before are durable or refused. */
   afterUpdates(then: () => void): void {
-    this.#run(({ room }) => void room.confirmDuplicate(this, emptyUpdate, { saved: then, refused: then }))
+    this.#run(({ room }) => this.#afterQueued(room, then))
+  }
+
+  /** An empty update is acknowledged behind everything that is queued. */
+  #afterQueued(room: EditorRoom, then: () => void): void {
+    if (!this.#hasLeft) room.confirmDuplicate(this, emptyUpdate, { saved: then, refused: then })
   }
 
   /** Acknowledges a duplicate. Returns what `EditorRoom.confirmDuplicate` returns. */
@@ -318,7 +322,7 @@ export class EditorSession implements Member {
   queryAwareness(): void {
     this.#run(({ room }) => {
       // Whether all states were sent to the client less than a second ago, and all changes since.
-      const isSoon = this.#delivery.msSinceSendAll < requestIntervalMs
+      const isSoon = this.#delivery.msSinceSendAll < minSendAllIntervalMs
       if (isSoon || !this.#delivery.sendAll(room.awareness)) this.send(this.codec.awareness(emptyAwareness))
     })
   }
@@ -329,14 +333,7 @@ export class EditorSession implements Member {
   }
 
   requestMissingUpdates(): void {
-    this.#mustRequest = this.#clock.elapsed() - this.#requestedAt < requestIntervalMs
-    if (!this.#mustRequest) this.#ifOpen(({ room }) => this.#requestFrom(room))
-  }
-
-  #requestFrom(room: EditorRoom): void {
-    this.#requestedAt = this.#clock.elapsed()
-    this.#mustRequest = false
-    this.send(this.codec.syncStep1(room.stateVector()))
+    this.#ifOpen(({ room }) => this.#missing.request(room))
   }
 
   /** Whether nothing more may be sent to the client: another session may use its channel of the connection. */
@@ -360,8 +357,10 @@ export class EditorSession implements Member {
 
   /** Called at every sweep. Also sends a request for missing updates that had to wait. */
   resendSkipped(): void {
-    if (this.#mustRequest) this.requestMissingUpdates()
-    this.#ifOpen(({ room }) => this.#delivery.catchUp(room.awareness))
+    this.#ifOpen(({ room }) => {
+      this.#missing.retry(room)
+      this.#delivery.catchUp(room.awareness)
+    })
   }
 
   /** Leaves the editor and reports why. */

@@ -1,3 +1,4 @@
+import { mergeMany } from '../../crdt/crdt-work.ts'
 import type { Fault } from '../../crdt/updates/fault.ts'
 import type { Entry } from '../../store/editors/log.ts'
 import type { ClientOwner } from './client-owners.ts'
@@ -46,3 +47,9 @@ export interface Batch {
 /** Whether all senders of changes may still write. */
 export const isStorable = ({ updates }: Pick<Batch, 'updates'>): boolean =>
   updates.every(({ hasChanges, from }) => !hasChanges || from.mayStore === true)
+
+/** Merges the updates of a batch. The result is a copy: bytes from the socket are part of a larger buffer. */
+export function mergeChanges(changes: readonly QueuedUpdate[]): Uint8Array {
+  const updates = changes.map(({ update }) => update)
+  return updates.length === 1 ? new Uint8Array(updates[0] as Uint8Array) : mergeMany(updates)
+}

@@ -8,13 +8,13 @@ import { createAwarenessBroadcast } from './awareness-broadcast.ts'
 import { broadcastRows } from './broadcast.ts'
 import { ClientOwners } from './client-owners.ts'
 import { CommittedLog } from './committed-log.ts'
-import { mergeMany } from '../../crdt/crdt-work.ts'
 import type { DocumentIndex } from '../../crdt/updates/document-index.ts'
 import { OutOfOrderBuffer } from './out-of-order-buffer.ts'
 import type { Member } from './member.ts'
 import {
   type Batch,
   isStorable,
+  mergeChanges,
   type Outcome,
   type QueuedUpdate,
   type Row,
@@ -65,8 +65,6 @@ export class EditorRoom {
   #createdAt: number | undefined
   /** The type and key that are declared for the content, as far as the room knows. A new editor is created with them. */
   declared: Contents
-  /** How many batches are being stored. */
-  #storingBatchCount = 0
   /** Collects the updates that arrive while the index is rebuilt. Undefined at all other times. */
   #postponed: PostponedWork | undefined
   #isDropped = false
@@ -103,6 +101,11 @@ export class EditorRoom {
 
   stateVector(): Uint8Array {
     return this.#index.stateVector()
+  }
+
+  /** Whether the state vector includes updates of this user that are not durable yet. They may still be refused. */
+  hasUnstoredOf(userId: string): boolean {
+    return this.#queue.hasUnsettled(({ hasChanges, from }) => hasChanges && from.userId === userId)
   }
 
   /** Acknowledges a duplicate, also for a client that may not write. Returns false if the update is known to be no duplicate. */
@@ -204,8 +207,7 @@ export class EditorRoom {
   /** A duplicate is acknowledged once the original is durable. */
   #acknowledgeDuplicate(queued: QueuedUpdate): void {
     queued.hasChanges = false
-    if (this.#queue.length === 0 && this.#storingBatchCount === 0)
-      queued.outcome.saved(this.committed.seq, false)
+    if (this.#queue.length === 0 && !this.#queue.hasTaken) queued.outcome.saved(this.committed.seq, false)
     else {
       this.#queue.push(queued)
       this.#deps.wake(this)
@@ -251,13 +253,13 @@ export class EditorRoom {
   async review(): Promise<void> {
     // A batch that is being stored is neither in the queue nor in the log, so the index cannot be rebuilt now. The appender
     // and `putBack` wake the room again.
-    if (this.#storingBatchCount > 0 || this.#postponed) return
+    if (this.#queue.hasTaken || this.#postponed) return
     const undecided = new Set<Member>()
     for (const { from, hasChanges } of this.#queue)
       if (hasChanges && from.mayStore === undefined) undecided.add(from)
     await Promise.all(Array.from(undecided, (from) => from.whenDecided()))
     const lostAccess = ({ hasChanges, from }: QueuedUpdate) => hasChanges && from.mayStore === false
-    if (this.#isDropped || this.#storingBatchCount > 0 || ![...this.#queue].some(lostAccess)) return
+    if (this.#isDropped || this.#queue.hasTaken || ![...this.#queue].some(lostAccess)) return
 
     const waiting = this.#queue.take(this.#queue.length)
     const postponed = new PostponedWork()
@@ -270,6 +272,7 @@ export class EditorRoom {
     const source = sourceOf(this.apiKey, this.ref, { createdAt: this.#createdAt, seq: this.committed.seq })
     const { index, seq } = await buildStoredIndex(this.committed, source, this.#deps.crdt)
     this.#index = index
+    this.#queue.settle(waiting)
     // Rows of REST and of other servers may have been broadcast since the index was complete.
     for (const bytes of this.committed.partsAfter(seq)) {
       const verdict = index.check(bytes, { isStored: true })
@@ -287,7 +290,6 @@ export class EditorRoom {
     if (this.#isDropped) return { entry: undefined, updates: [] }
     const updates = this.#queue.take()
     if (this.#queue.length > 0) this.#deps.wake(this)
-    this.#storingBatchCount++
     const changes = updates.filter(({ hasChanges }) => hasChanges)
     const last = changes.at(-1)
     if (last === undefined) return { entry: undefined, updates }
@@ -296,9 +298,7 @@ export class EditorRoom {
       entry: {
         apiKey: this.apiKey,
         editor: this.ref,
-        // A copy: bytes from the socket are part of a larger buffer.
-        update:
-          changes.length === 1 ? new Uint8Array(last.update) : mergeMany(changes.map(({ update }) => update)),
+        update: mergeChanges(changes),
         writer: { userId: last.from.userId, sessionId: last.from.sessionId },
         create: this.#exists ? null : this.declared,
         ...(this.#createdAt !== undefined && { createdAt: this.#createdAt }),
@@ -366,14 +366,13 @@ export class EditorRoom {
 
   /** Puts the updates of a batch back into the queue. The batch was not stored, because access has changed. */
   putBack({ updates }: Batch): void {
-    this.#storingBatchCount--
     this.#queue.putBack(updates)
     this.#deps.wake(this)
   }
 
   /** The batch is durable in the rows up to `seq`. */
   acknowledge({ updates }: Batch, seq: number): void {
-    this.#storingBatchCount--
+    this.#queue.settle(updates)
     for (const { outcome, hasChanges } of updates) outcome.saved(seq, hasChanges)
   }
 
@@ -384,7 +383,7 @@ export class EditorRoom {
 
   /** Whether the room has no members and nothing to store, so that it can be dropped. */
   get isIdle(): boolean {
-    return this.members.size === 0 && this.queuedBytes === 0 && this.#storingBatchCount === 0
+    return this.members.size === 0 && this.queuedBytes === 0 && !this.#queue.hasTaken
   }
 
   get isDropped(): boolean {

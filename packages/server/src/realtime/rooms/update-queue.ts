@@ -10,9 +10,11 @@ interface Item {
   readonly hasChanges: boolean
 }
 
-/** The updates of a room that wait to be stored, in the order of their arrival. */
+/** The updates of a room that wait to be stored, in the order of their arrival, and those that are being stored. */
 export class UpdateQueue<T extends Item> {
   readonly #items: T[] = []
+  /** Updates that were taken from the queue, until `settle` or `putBack`. */
+  readonly #taken = new Set<readonly T[]>()
   #bytes = 0
 
   get first(): T | undefined {
@@ -21,6 +23,11 @@ export class UpdateQueue<T extends Item> {
 
   get length(): number {
     return this.#items.length
+  }
+
+  /** Whether updates that were taken are not settled yet. */
+  get hasTaken(): boolean {
+    return this.#taken.size > 0
   }
 
   /** The memory that the queue takes. */
@@ -47,17 +54,29 @@ export class UpdateQueue<T extends Item> {
     return this.#items.slice(0, count)
   }
 
-  /** Removes and returns the first updates. Default: the next batch. */
-  take(count = this.next().length): T[] {
+  /** Removes and returns the first updates. Default: the next batch. Call `settle` or `putBack` with them later. */
+  take(count = this.next().length): readonly T[] {
     const taken = this.#items.splice(0, count)
     for (const { update } of taken) this.#bytes -= update.length + overheadBytes
+    this.#taken.add(taken)
     return taken
   }
 
+  /** These updates, which were taken together, are stored or refused. */
+  settle(taken: readonly T[]): void {
+    this.#taken.delete(taken)
+  }
+
   /** Puts back to the front updates that were taken but not stored. */
-  putBack(items: readonly T[]): void {
-    this.#items.unshift(...items)
-    for (const { update } of items) this.#bytes += update.length + overheadBytes
+  putBack(taken: readonly T[]): void {
+    this.#taken.delete(taken)
+    this.#items.unshift(...taken)
+    for (const { update } of taken) this.#bytes += update.length + overheadBytes
+  }
+
+  /** Whether the condition holds for an update that waits or is being stored. */
+  hasUnsettled(condition: (item: T) => boolean): boolean {
+    return [this.#items, ...this.#taken].some((items) => items.some(condition))
   }
 
   [Symbol.iterator](): Iterator<T> {

@@ -5,6 +5,8 @@ import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { eventually } from '../../support/clients/convergence.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
+import { withPostgres } from '../../support/postgres-faults.ts'
+import { interruptibleNetwork, plenumConnection } from '../../support/clients/plenum-client.ts'
 import { type RawClient } from '../../support/clients/raw-client.ts'
 import { type Dialect, dialects, rawClient } from '../../support/clients/raw-clients.ts'
 import type { RawRealtime } from '../../support/clients/raw-realtime.ts'
@@ -133,5 +135,90 @@ describe.each(stores)('updates that wait while access ends on %s', (store) => {
     const atAnswer = await stored()
     expect(await Promise.all(setting)).toContain('refused')
     expect(await stored()).toEqual(atAnswer)
+  })
+})
+
+describe('a client that reconnects while its update waits', () => {
+  /** A document that Ada may write. `block` keeps her next updates from being stored. */
+  async function scene() {
+    const { server, tenant, block, blocked } = await withPostgres()
+    await given.restrictedDocument(tenant, 'doc_1')
+    return {
+      server,
+      tenant,
+      token: await tokenFor(tenant, 'ada', { resources: [document] }),
+      block: () => block('select * from editors for update'),
+      isBlocked: () => eventually(blocked).toHaveLength(1),
+      content: async () => (await tenant.client.crdt.get(editorRef)).data[0]?.data,
+    }
+  }
+
+  describe.each(dialects)('at /%s', (dialect) => {
+    async function withWaitingUpdate() {
+      const { server, token, block, isBlocked, ...others } = await scene()
+      const doc = new Y.Doc()
+      const text = doc.getText('content')
+      const open = () => rawClient(server, dialect, { ...editorRef, token })
+      const before = open()
+      text.insert(0, 'stored ')
+      expect(await before.update(Y.encodeStateAsUpdate(doc))).toBe('saved')
+      const unblock = await block()
+      const known = Y.encodeStateVector(doc)
+      text.insert(7, 'waiting')
+      void before.update(Y.encodeStateAsUpdate(doc, known))
+      await isBlocked()
+      /** Connects, and sends what the server lacks according to its own state vector. */
+      const reconnect = async () => {
+        const after = open()
+        expect(await after.read()).toBe('stored ')
+        await unblock()
+        await after.until(() => after.stateVectors.length > 0)
+        const missing = Y.encodeStateAsUpdate(doc, after.stateVectors[0])
+        expect(Buffer.from(missing).toString('latin1')).toContain('waiting')
+        return after.syncStep2(missing)
+      }
+      return { ...others, before, reconnect }
+    }
+
+    test('[R32.4] a viewer is asked again for the update that it sent as an editor, and the update is refused', async () => {
+      const { tenant, before, reconnect, content } = await withWaitingUpdate()
+      before.terminate()
+      await revocations['an editor who becomes a viewer'](tenant)
+      expect(await reconnect()).toBe('refused')
+      expect(await content()).toBe('stored ')
+    })
+
+    test('[R32.4] an editor who was removed and added again is asked again for the refused update, and the update is stored', async () => {
+      const { tenant, before, reconnect, content } = await withWaitingUpdate()
+      await revocations['a user who is removed'](tenant)
+      expect(await before.ended).not.toHaveProperty('code', 1006)
+      await tenant.client.permissions.add({ userId: 'ada', permissions: { resources: [document] } })
+      expect(await reconnect()).toBe('saved')
+      expect(await content()).toBe('stored waiting')
+    })
+  })
+
+  test('[K7] [R32.4] the client does not report a change as saved that is refused because its user became a viewer', async () => {
+    const { server, tenant, token, block, isBlocked } = await scene()
+    const network = interruptibleNetwork()
+    const { WebSocket } = network
+    const connection = plenumConnection(server.client(), token, { WebSocket })
+    const editor = connection.document('org_1', 'doc_1').editor('note')
+    const errors: string[] = []
+    connection.on('error', ({ status }) => errors.push(status))
+    await editor.whenSynced
+    const text = editor.doc.getText('content')
+    text.insert(0, 'stored ')
+    await editor.whenSaved()
+    const unblock = await block()
+    text.insert(7, 'waiting')
+    await isBlocked()
+    network.cut()
+    await revocations['an editor who becomes a viewer'](tenant)
+    network.restore(connection)
+    await eventually(() => network.of('editorOpened')).toHaveLength(1)
+    await unblock()
+    await eventually(() => errors).toEqual(['PERMISSION_DENIED'])
+    expect(editor.saved).toBe(false)
   })
 })

@@ -52,6 +52,8 @@ export abstract class RawClient extends TestSocket {
   readonly roles: Role[] = []
   /** The texts of all messages with which the server refused something. */
   readonly refusalTexts: string[] = []
+  /** The state vectors with which the server requested missing updates. */
+  readonly stateVectors: Uint8Array[] = []
   readonly target: EditorTarget
   protected writes: PendingWrite[] = []
   protected onOpened!: () => void
@@ -202,7 +204,8 @@ export abstract class RawClient extends TestSocket {
 
   /** Handles a message that all dialects have. */
   protected onMessage(kind: MessageKind, bytes: Uint8Array): void {
-    if (kind === 'syncStep2') {
+    if (kind === 'syncStep1') this.stateVectors.push(bytes)
+    else if (kind === 'syncStep2') {
       this.#reads.shift()?.({ updatesBefore: this.#updatesBeforeAnswer.splice(0), update: bytes })
     } else if (kind === 'update') {
       if (this.#reads.length > 0) this.#updatesBeforeAnswer.push(bytes)

@@ -1,0 +1,69 @@
+import type { Clock } from '../../platform/clock.ts'
+import type { EditorRoom } from '../rooms/room.ts'
+
+/** A client is asked for missing updates at most once in this time. */
+const minIntervalMs = 1_000
+/** How often a request waits for the queue. A user who writes without pause in another tab cannot delay it any longer. */
+const maxWaits = 10
+
+interface MissingUpdatesDeps {
+  clock: Clock
+  /** The user of the client. */
+  userId: string
+  /** Calls `then` once everything that is queued in the room is durable or refused. */
+  afterQueued(room: EditorRoom, then: () => void): void
+  /** Sends the client the state vector of the room. */
+  send(room: EditorRoom): void
+}
+
+/** Asks one client for the updates that the server lacks. */
+export class MissingUpdates {
+  readonly #deps: MissingUpdatesDeps
+  #requestedAt = -Infinity
+  /** Whether a request must follow once `minIntervalMs` is over. */
+  #mustRequest = false
+  /** Whether a request waits for the queue. */
+  #isWaiting = false
+
+  constructor(deps: MissingUpdatesDeps) {
+    this.#deps = deps
+  }
+
+  /** Requests the missing updates now, or once `minIntervalMs` is over. */
+  request(room: EditorRoom): void {
+    this.#mustRequest = this.#deps.clock.elapsed() - this.#requestedAt < minIntervalMs
+    if (!this.#mustRequest) this.requestNow(room)
+  }
+
+  /** Sends a request that had to wait for the end of `minIntervalMs`. */
+  retry(room: EditorRoom): void {
+    if (this.#mustRequest) this.request(room)
+  }
+
+  requestNow(room: EditorRoom): void {
+    this.onRequestDue()
+    this.#mustRequest = false
+    if (!this.#isWaiting) this.#sendWhenStored(room, 0)
+  }
+
+  /** A call of `requestNow` is about to follow, so no other request is needed. */
+  onRequestDue(): void {
+    this.#requestedAt = this.#deps.clock.elapsed()
+  }
+
+  /** The client has sent everything that the server lacked. */
+  onAnswered(): void {
+    this.#mustRequest = false
+  }
+
+  /**
+   * Sends the state vector once it contains no update of the user that may still be refused. The client may have sent that
+   * update on an earlier connection: it would report the update as saved, and not send it again (R32.4).
+   */
+  #sendWhenStored(room: EditorRoom, waits: number): void {
+    const { userId, afterQueued, send } = this.#deps
+    this.#isWaiting = waits < maxWaits && room.hasUnstoredOf(userId)
+    if (this.#isWaiting) afterQueued(room, () => this.#sendWhenStored(room, waits + 1))
+    else send(room)
+  }
+}
