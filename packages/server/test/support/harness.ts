@@ -6,6 +6,7 @@ import { afterAll, beforeAll, inject } from 'vitest'
 import { createSecrets, type Secrets } from '../../src/access/credentials/secrets.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { type Bus, createServerBus } from '../../src/bus.ts'
+import type { DocumentThreads } from '../../src/crdt/document-threads.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log/log.ts'
 import { createMetrics } from '../../src/platform/metrics/metrics.ts'
@@ -53,6 +54,8 @@ export interface ServerOptions {
   jobPollMs?: number
   /** Work in a thread that takes longer fails. Default: the server's own limits. */
   threadLimitMs?: number
+  /** Work of this kind starts in a thread when the returned promise resolves. */
+  beforeThreadWork?: (kind: string) => Promise<void>
   /** How many times faster than real time the server's clock and timers run. */
   clockSpeed?: number
   /** The data of an earlier server. */
@@ -99,6 +102,7 @@ export async function startServer(store: Store, options: ServerOptions = {}): Pr
   const serverClock = withSpeed(options.clockSpeed ?? 1, clock)
   const bus = createServerBus(log)
   const threads = createDocumentThreads({ limitMs: threadLimitMs })
+  if (options.beforeThreadWork) delayWork(threads, options.beforeThreadWork)
   const server = createServer({
     config,
     database,
@@ -145,6 +149,14 @@ export async function startServer(store: Store, options: ServerOptions = {}): Pr
       await database.close()
       return startServer(store, { ...options, data })
     },
+  }
+}
+
+function delayWork(threads: DocumentThreads, before: (kind: string) => Promise<void>): void {
+  const run = threads.run.bind(threads)
+  threads.run = async (work) => {
+    await before(work.kind)
+    return run(work)
   }
 }
 

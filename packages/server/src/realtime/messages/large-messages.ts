@@ -11,7 +11,8 @@ export interface LargeMessagesDeps {
 /** Reads large JSON messages of clients in threads. */
 export class LargeMessages {
   readonly #deps: LargeMessagesDeps
-  readonly #inProgress = new Set<Promise<void>>()
+  /** The connections whose messages are being read. */
+  readonly #inProgress = new Map<Promise<void>, Connection>()
 
   constructor(deps: LargeMessagesDeps) {
     this.#deps = deps
@@ -22,7 +23,7 @@ export class LargeMessages {
     const reading = this.#read(client, bytes, onRead)
       .catch((error: unknown) => this.#deps.log.error({ err: error }, 'handling a large message failed'))
       .finally(() => this.#inProgress.delete(reading))
-    this.#inProgress.add(reading)
+    this.#inProgress.set(reading, client)
   }
 
   async #read(
@@ -40,8 +41,29 @@ export class LargeMessages {
     await scheduler.scheduleOnce(owner, () => onRead(result))
   }
 
+  /**
+   * Resolves when the large messages that the same user sent before on other connections are read and handled. Of a closed
+   * connection, these are all messages: it reads them one after the other.
+   */
+  async whenEarlierRead(client: Connection): Promise<void> {
+    const { apiKey, userId } = client.owner
+    const isEarlier = (other: Connection) =>
+      other !== client && other.owner.apiKey === apiKey && other.owner.userId === userId
+    let reading = this.#readingOf(isEarlier)
+    while (reading.length > 0) {
+      await Promise.all(reading)
+      reading = this.#readingOf((other) => isEarlier(other) && !other.isOpen)
+    }
+  }
+
+  #readingOf(condition: (client: Connection) => boolean): Promise<void>[] {
+    const reading: Promise<void>[] = []
+    for (const [promise, client] of this.#inProgress) if (condition(client)) reading.push(promise)
+    return reading
+  }
+
   /** Resolves when no message is being read. */
   async idle(): Promise<void> {
-    while (this.#inProgress.size > 0) await Promise.all(this.#inProgress)
+    while (this.#inProgress.size > 0) await Promise.all(this.#inProgress.keys())
   }
 }

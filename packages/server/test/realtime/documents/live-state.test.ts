@@ -6,6 +6,7 @@ import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { heldDisk } from '../../support/held-disk.ts'
 import { eventually } from '../../support/clients/convergence.ts'
+import { interruptibleNetwork, plenumConnection } from '../../support/clients/plenum-client.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
 import { RealtimeSocket, DocumentView } from '../../support/clients/realtime-socket.ts'
 
@@ -312,5 +313,47 @@ describe('live state and the disk', () => {
     expect(await done).toMatchObject({ type: 'done', position: { seq: 1 } })
     for (const client of [bob, late])
       expect(await client.take('liveState')).toMatchObject({ position: { seq: 1 } })
+  })
+})
+
+describe.each(stores)('large live states on %s', (store) => {
+  let releases: (() => void)[] | undefined
+  const server = useServer(store, {
+    beforeThreadWork: (kind) =>
+      kind === 'readMessage' && releases
+        ? new Promise((resolve) => void releases?.push(resolve))
+        : Promise.resolve(),
+  })
+
+  test('[R13.5] a large live state that is still being read when its socket breaks does not replace a newer one from the next socket', async () => {
+    const tenant = await given.tenant(server)
+    const network = interruptibleNetwork()
+    const { WebSocket } = network
+    const connection = plenumConnection(server.client(), await tokenFor(tenant), { WebSocket })
+    const board = connection.document('org_1', 'doc_1').liveState('board')
+    await board.set({ version: 1 })
+    // Larger than what the server reads without a thread.
+    const filling = 'x'.repeat(40_000)
+    const held: (() => void)[] = []
+    releases = held
+    void board.set({ version: 2, filling })
+    await eventually(() => held.length).toBe(1)
+    releases = undefined
+    network.cut()
+    const newer = board.set({ version: 3 })
+    network.restore(connection)
+    await eventually(() => network.of('ready')).toHaveLength(1)
+    // Requests of the backend: they give the server the time in which it would store the newer value.
+    for (let turn = 0; turn < 20; turn++) await tokenFor(tenant)
+    for (const release of held) release()
+    await newer
+
+    // Another large value is read after the first one.
+    const bob = await RealtimeSocket.connect(server, await tokenFor(tenant, 'bob'))
+    await bob.open()
+    expect(await bob.set('other', { filling })).toMatchObject({ type: 'done' })
+    const states = await liveStates.list(server.database.read, tenant.apiKey, 'org_1', 'doc_1')
+    expect(states.find(({ liveStateDataId }) => liveStateDataId === 'board')?.data).toEqual({ version: 3 })
+    await eventually(() => board.value).toEqual({ version: 3 })
   })
 })

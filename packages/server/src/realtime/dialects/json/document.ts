@@ -91,7 +91,9 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
     const { presence, liveStates } = this.participant.document
     if (this.#hasTopic('presence')) await presence.load()
     await liveStates.load()
-    const { connection } = this.#host
+    const { connection, services } = this.#host
+    // A client that reconnects may have sent a live state on its earlier connection. That one is older than the next one.
+    await services.largeMessages.whenEarlierRead(connection)
     if (connection.isOpen) await connection.answerInTurn(() => this.#answerWhenLoaded())
     // A client that has disconnected gets no answer, but the messages that it sent before are handled.
     if (!connection.isOpen && !this.#isOpen) await this.#answerWhenLoaded()
