@@ -13,7 +13,7 @@ const known = new Map([
 const isForeign = (client: number) => client === 6
 
 describe('[V3] removing the structs of foreign clients from an update', () => {
-  test('[V3] the new structs of other clients stay in the update, and so do the deletes of items that are known or stay', () => {
+  test('[V3] the new structs of other clients stay in the update, and so do the deletes of items that are known or stay; the other deletes are returned separately', () => {
     const bytes = update({
       structs: [
         { client: 9, clock: 0, structs: [{ origin: [5, 2], content: text('d😀') }] },
@@ -49,7 +49,22 @@ describe('[V3] removing the structs of foreign clients from an update', () => {
         },
       ],
     })
-    expect(withoutClients(bytes, isForeign, known)).toEqual(expected)
+    const future = update({
+      deletes: [
+        {
+          client: 6,
+          ranges: [
+            [10, 2],
+            [14, 1],
+          ],
+        },
+        { client: 8, ranges: [[0, 1]] },
+      ],
+    })
+    expect(withoutClients(bytes, isForeign, known)).toEqual({
+      update: expected,
+      future: { update: future, missing: { client: 6, clock: 12 }, clients: [6, 8] },
+    })
     expect(validateUpdate(bytes, known, { mayWrite: (id) => id !== 6 })).toMatchObject({ ok: false })
     expect(validateUpdate(expected, known, { mayWrite: (id) => id !== 6 })).toMatchObject({ ok: true })
   })
@@ -60,7 +75,6 @@ describe('[V3] removing the structs of foreign clients from an update', () => {
       update({ structs: [{ client: 6, clock: 10, structs: [{ gc: 1 }] }] }),
     ],
     ['only known structs', struct({ content: text('ab') })],
-    ['only deletes of unknown items', update({ deletes: [{ client: 5, ranges: [[3, 1]] }] })],
     ['neither structs nor deletes', update({})],
     ['an unknown kind of content', struct({ content: raw(11, [1]) })],
     ['fewer bytes than it declares', struct({ content: text('abcdef') }).subarray(0, 9)],
@@ -72,7 +86,7 @@ describe('[V3] removing the structs of foreign clients from an update', () => {
     const gap = update({ structs: [{ client: 5, clock: 7, structs: [{ gc: 1 }] }] })
     const inPart = struct({ content: text('ab') }, { content: text('cd') })
     for (const bytes of [gap, inPart]) {
-      const result = withoutClients(bytes, isForeign, known) as Uint8Array
+      const result = withoutClients(bytes, isForeign, known)?.update as Uint8Array
       expect(validateUpdate(result, known)).toMatchObject({ fault: { code: 'gap' } })
     }
   })
@@ -86,7 +100,7 @@ describe('[V3] removing the structs of foreign clients from an update', () => {
       const clocks = stateOf(docOf(base))
       const ends = Y.parseUpdateMeta(bytes).to
       const foreign = new Map([...ends].filter(() => random(2) === 0))
-      const result = withoutClients(bytes, (client) => foreign.has(client), clocks)
+      const result = withoutClients(bytes, (client) => foreign.has(client), clocks)?.update
       const expected = Y.diffUpdate(bytes, Y.encodeStateVector(new Map([...clocks, ...foreign])))
       expect(structsOf(result ?? update({}))).toEqual(structsOf(expected))
       if (result === undefined || foreign.size === 0) continue

@@ -48,8 +48,24 @@ export interface Batch {
 export const isStorable = ({ updates }: Pick<Batch, 'updates'>): boolean =>
   updates.every(({ hasChanges, from }) => !hasChanges || from.mayStore === true)
 
-/** Merges the updates of a batch. The result is a copy: bytes from the socket are part of a larger buffer. */
-export function mergeChanges(changes: readonly QueuedUpdate[]): Uint8Array {
-  const updates = changes.map(({ update }) => update)
-  return updates.length === 1 ? new Uint8Array(updates[0] as Uint8Array) : mergeMany(updates)
+/** Merges the updates that have changes into one row for the editor `target`. */
+export function createBatch(
+  updates: readonly QueuedUpdate[],
+  target: Omit<Entry, 'update' | 'writer' | 'owners'>,
+): Batch {
+  const changes = updates.filter(({ hasChanges }) => hasChanges)
+  const last = changes.at(-1)
+  if (last === undefined) return { entry: undefined, updates }
+  const { userId, sessionId } = last.from
+  return {
+    updates,
+    entry: {
+      ...target,
+      // A copy: bytes from the socket are part of a larger buffer.
+      update:
+        changes.length === 1 ? new Uint8Array(last.update) : mergeMany(changes.map(({ update }) => update)),
+      writer: { userId, sessionId },
+      owners: changes.length === 1 ? last.owners : changes.flatMap(({ owners }) => owners),
+    },
+  }
 }

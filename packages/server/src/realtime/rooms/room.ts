@@ -3,6 +3,7 @@ import { backendUserIds } from '../../access/backend-users.ts'
 import { sourceOf } from '../../crdt/document-threads.ts'
 import type { Contents } from '../../store/editors/editors.ts'
 import type { EditorRef } from '../../store/refs.ts'
+import { AwaitedItems } from './awaited-items.ts'
 import { AwarenessStates } from './awareness/awareness.ts'
 import { createAwarenessBroadcast } from './awareness-broadcast.ts'
 import { broadcastRows } from './broadcast.ts'
@@ -13,8 +14,8 @@ import { OutOfOrderBuffer } from './out-of-order-buffer.ts'
 import type { Member } from './member.ts'
 import {
   type Batch,
+  createBatch,
   isStorable,
-  mergeChanges,
   type Outcome,
   type QueuedUpdate,
   type Row,
@@ -23,16 +24,17 @@ import {
 import { isOutOfOrder, missingUpdate, readOnly } from './refusals.ts'
 import type { WorkOwner } from '../../platform/turns/fair-queue.ts'
 import type { PacedBroadcast } from '../../platform/turns/paced-broadcast.ts'
-import { buildStoredIndex } from './stored-index.ts'
+import { addRowsAfter, buildStoredIndex } from './stored-index.ts'
 import { PostponedWork } from './postponed-work.ts'
 import { RoomContent } from './room-content.ts'
 import { RoomLimits } from './room-limits.ts'
 import type { RoomDeps } from './room-deps.ts'
+import { splitUpdate } from './split-update.ts'
 import { StatelessRelay } from './stateless-relay.ts'
 import { UpdateQueue } from './update-queue.ts'
 import type { Fault } from '../../crdt/updates/fault.ts'
 import type { Accepted } from '../../crdt/updates/validate-update.ts'
-import { withoutClients } from '../../crdt/updates/without-clients.ts'
+import { type FutureDeletes, withoutClients } from '../../crdt/updates/without-clients.ts'
 
 /**
  * Chunks of deleted ranges in the index that one update may change for each Yjs client id: 200,000 deletions in a document
@@ -59,9 +61,9 @@ export class EditorRoom {
   readonly #limits: RoomLimits
   readonly #deps: Pick<RoomDeps<EditorRoom>, 'crdt' | 'wake' | 'makeSpace' | 'onDropped'>
   readonly #outOfOrder = new OutOfOrderBuffer<QueuedUpdate>()
+  readonly #awaitedItems = new AwaitedItems()
   readonly #queue = new UpdateQueue<QueuedUpdate>()
-  #exists: boolean
-  /** Distinguishes the editor from one that was created under the same id after a deletion. */
+  /** Undefined until the editor exists. Distinguishes it from one that is created under the same id after a deletion. */
   #createdAt: number | undefined
   /** The type and key that are declared for the content, as far as the room knows. A new editor is created with them. */
   declared: Contents
@@ -78,7 +80,6 @@ export class EditorRoom {
       this.awareness.onOwned(clientId, userId)
       this.broadcastAwareness()
     })
-    this.#exists = stored !== undefined
     this.#createdAt = stored?.createdAt
     this.declared = { type: stored?.type ?? null, contentKey: stored?.contentKey ?? null }
     this.committed = new CommittedLog(stored)
@@ -96,7 +97,7 @@ export class EditorRoom {
   }
 
   get exists(): boolean {
-    return this.#exists
+    return this.#createdAt !== undefined
   }
 
   stateVector(): Uint8Array {
@@ -166,6 +167,7 @@ export class EditorRoom {
   /** Refuses the updates whose missing update did not arrive in time. */
   expireOutOfOrder(): void {
     for (const { outcome } of this.#outOfOrder.takeExpired()) outcome.refused(missingUpdate)
+    this.#awaitedItems.keepOnly(this.members)
   }
 
   /** Queues a valid update, and acknowledges a duplicate. Returns the fault of an update that cannot be stored now. */
@@ -177,11 +179,12 @@ export class EditorRoom {
       // Clients relay updates that they received directly from other clients. The other clients send these themselves.
       const own = withoutClients(queued.update, (clientId) => !mayWrite(clientId), this.#index.clocks)
       if (own === undefined) return verdict.fault
-      verdict = this.#index.check(own, { mayWrite })
+      if (own.future) return this.#queueInParts(queued, own.update, own.future)
+      verdict = this.#index.check(own.update, { mayWrite })
       if (verdict.ok && !verdict.value.hasChanges) {
         return { code: 'foreign_client', message: 'The update contains no changes by this client.' }
       }
-      queued.update = own
+      queued.update = own.update
     }
     if (!verdict.ok) return verdict.fault
     if (!verdict.value.hasChanges) {
@@ -199,9 +202,20 @@ export class EditorRoom {
     return undefined
   }
 
+  /** Queues the update, and holds its deletes of items that the server lacks until the items arrive. */
+  #queueInParts(queued: QueuedUpdate, update: Uint8Array, future: FutureDeletes): Fault | undefined {
+    const onLate = () => this.#awaitedItems.add(queued.from, future.clients)
+    const { own, deletes } = splitUpdate(queued, update, future.update, onLate)
+    const fault = this.#validateAndQueue(own)
+    if (fault) return fault
+    if (!this.#outOfOrder.hold(deletes, future.missing)) deletes.outcome.refused(missingUpdate)
+    return undefined
+  }
+
   #addToIndex(index: DocumentIndex, accepted: Accepted, maxChunks?: number): void {
     index.add(accepted, maxChunks)
     for (const { client, to } of accepted.changes) this.#outOfOrder.onClockAdvanced(client, to)
+    for (const client of accepted.clients) this.#awaitedItems.onArrived(client)
   }
 
   /** A duplicate is acknowledged once the original is durable. */
@@ -273,11 +287,7 @@ export class EditorRoom {
     const { index, seq } = await buildStoredIndex(this.committed, source, this.#deps.crdt)
     this.#index = index
     this.#queue.settle(waiting)
-    // Rows of REST and of other servers may have been broadcast since the index was complete.
-    for (const bytes of this.committed.partsAfter(seq)) {
-      const verdict = index.check(bytes, { isStored: true })
-      if (verdict.ok && verdict.value.hasChanges) index.add(verdict.value)
-    }
+    addRowsAfter(seq, this.committed, index)
     this.#owners.remove(waiting.flatMap(({ owners }) => owners))
     await postponed.run(() => !this.#isDropped)
     this.#postponed = undefined
@@ -290,21 +300,12 @@ export class EditorRoom {
     if (this.#isDropped) return { entry: undefined, updates: [] }
     const updates = this.#queue.take()
     if (this.#queue.length > 0) this.#deps.wake(this)
-    const changes = updates.filter(({ hasChanges }) => hasChanges)
-    const last = changes.at(-1)
-    if (last === undefined) return { entry: undefined, updates }
-    return {
-      updates,
-      entry: {
-        apiKey: this.apiKey,
-        editor: this.ref,
-        update: mergeChanges(changes),
-        writer: { userId: last.from.userId, sessionId: last.from.sessionId },
-        create: this.#exists ? null : this.declared,
-        ...(this.#createdAt !== undefined && { createdAt: this.#createdAt }),
-        owners: changes.length === 1 ? last.owners : changes.flatMap(({ owners }) => owners),
-      },
-    }
+    return createBatch(updates, {
+      apiKey: this.apiKey,
+      editor: this.ref,
+      create: this.exists ? null : this.declared,
+      ...(this.#createdAt !== undefined && { createdAt: this.#createdAt }),
+    })
   }
 
   /** Whether the editor should be compacted because it is nearly full. */
@@ -323,7 +324,6 @@ export class EditorRoom {
   }
 
   markCreated(createdAt: number): void {
-    this.#exists = true
     this.#createdAt = createdAt
   }
 

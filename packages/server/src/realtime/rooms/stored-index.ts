@@ -23,3 +23,11 @@ export async function buildStoredIndex(
   }
   return { index, seq }
 }
+
+/** Adds the rows after `seq`. Rows of REST and of other servers may have been broadcast since the index was complete. */
+export function addRowsAfter(seq: number, committed: CommittedLog, index: DocumentIndex): void {
+  for (const bytes of committed.partsAfter(seq)) {
+    const verdict = index.check(bytes, { isStored: true })
+    if (verdict.ok && verdict.value.hasChanges) index.add(verdict.value)
+  }
+}

@@ -4,6 +4,7 @@ import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { converged, eventually, synced } from '../../support/clients/convergence.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
+import { type Dialect, rawClient } from '../../support/clients/raw-clients.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
 
 describe.each(stores)('owners of Yjs client ids on %s', (store) => {
@@ -41,5 +42,59 @@ describe.each(stores)('owners of Yjs client ids on %s', (store) => {
     back.text.insert(0, 'really ')
     await eventually(() => carol.text.toString()).toBe('really from ada')
     await converged(back.doc, carol.doc)
+  })
+
+  describe('deletions of items that only another client has', () => {
+    const editorRef = { organizationId, documentId: 'doc_1', editorId: 'note' }
+
+    /** Bob's document has a word that he has not sent. Ada got it from him directly, and has deleted it. */
+    async function withDeletedWord(dialect: Dialect) {
+      const tenant = await given.tenant(server)
+      const open = async (userId: string) =>
+        rawClient(server, dialect, { ...editorRef, token: await tokenFor(tenant, userId) })
+      const [ada, bob] = await Promise.all([open('ada'), open('bob')])
+      const [adas, bobs] = [new Y.Doc(), new Y.Doc()]
+      bobs.getText('content').insert(0, 'sent ')
+      expect(await bob.update(Y.encodeStateAsUpdate(bobs))).toBe('saved')
+      const known = Y.encodeStateVector(bobs)
+      bobs.getText('content').insert(5, 'unsent ')
+      const word = Y.encodeStateAsUpdate(bobs, known)
+      Y.applyUpdate(adas, Y.encodeStateAsUpdate(bobs))
+      adas.getText('content').delete(5, 7)
+      adas.getText('content').insert(0, 'Ada ')
+      const content = async () => (await tenant.client.crdt.get(editorRef)).data[0]?.data
+      return {
+        ada,
+        bob,
+        word,
+        content,
+        /** Everything that Ada's document has and a server with the state vector lacks. */
+        missingAt: (stateVector: Uint8Array | undefined) => Y.encodeStateAsUpdate(adas, stateVector ?? known),
+      }
+    }
+
+    test.each(['hocuspocus', 'realtime'] as const)(
+      '[R8.7] a deletion is stored when the deleted item arrives from its own client, before the update is acknowledged (%s)',
+      async (dialect) => {
+        const { ada, bob, word, content, missingAt } = await withDeletedWord(dialect)
+        const saved = ada.update(missingAt(undefined))
+        await eventually(content).toBe('Ada sent ')
+        expect(await bob.update(word)).toBe('saved')
+        expect(await saved).toBe('saved')
+        expect(await content()).toBe('Ada sent ')
+      },
+    )
+
+    test('[R8.7] if the deleted item arrives late, the update is acknowledged without the deletion, and the client is asked for it later', async () => {
+      const { ada, bob, word, content, missingAt } = await withDeletedWord('realtime')
+      expect(await ada.update(missingAt(undefined))).toBe('saved')
+      expect(await content()).toBe('Ada sent ')
+      const requests = ada.stateVectors.length
+      expect(await bob.update(word)).toBe('saved')
+      expect(await content()).toContain('unsent')
+      await ada.until(() => ada.stateVectors.length > requests)
+      expect(await ada.syncStep2(missingAt(ada.stateVectors.at(-1)))).toBe('saved')
+      expect(await content()).toBe('Ada sent ')
+    })
   })
 })

@@ -1,0 +1,31 @@
+import type { QueuedUpdate } from './queued-update.ts'
+
+/**
+ * Splits an update into two parts: `own`, and `deletes` of items that the server lacks. The sender learns the outcome once:
+ * when `own` is refused, or when both parts are settled. If the items do not arrive in time, the update is acknowledged
+ * without these deletes: otherwise one client would stop sending because another one is offline.
+ */
+export function splitUpdate(
+  queued: QueuedUpdate,
+  own: Uint8Array,
+  deletes: Uint8Array,
+  onDeletesRefused: () => void,
+): { own: QueuedUpdate; deletes: QueuedUpdate } {
+  const { outcome } = queued
+  let savedParts = 0
+  let lastSeq = 0
+  let anyChanges = false
+  const saved = (seq: number, hasChanges: boolean) => {
+    lastSeq = Math.max(lastSeq, seq)
+    anyChanges ||= hasChanges
+    if (++savedParts === 2) outcome.saved(lastSeq, anyChanges)
+  }
+  const refused = () => {
+    onDeletesRefused()
+    saved(0, false)
+  }
+  return {
+    own: { ...queued, update: own, outcome: { saved, refused: (fault) => outcome.refused(fault) } },
+    deletes: { ...queued, sent: deletes, update: deletes, outcome: { saved, refused } },
+  }
+}
