@@ -39,6 +39,16 @@ describe.each([
     expect(captured).toEqual({ type, contentKey: 'k', snapshot: snapshot(load(parts)) })
   })
 
+  test('[17.2] content that was rendered before is rendered as it is now', async () => {
+    const parts = await stored(documents, 'text', 'before')
+    const render = async (some: typeof parts) =>
+      parsed(await documents.render(some, { type: 'text', contentKey: 'k' }))
+    expect(await render(parts)).toBe('before')
+    const { update } = await documents.replace(parts, undeclared, { type: 'text', text: 'after' }, never)
+    expect(await render([...parts, update!])).toBe('after')
+    expect(await render(parts)).toBe('before')
+  })
+
   test('[17.3] replace returns an update, and a snapshot if the update has at least the requested size, but nothing for equal content', async () => {
     const parts = await stored(documents, 'text', 'one two')
     const replace = (text: string, snapshotFrom: number) =>

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { DocumentThreads, Source } from './document-threads.ts'
-import type { Parts } from './content/parts.ts'
+import { type Parts, sizeOf } from './content/parts.ts'
 import type { Contents } from './content/roots.ts'
 import { type Change, type Replacement, storedWork, type StoredWork } from './stored-work.ts'
 
@@ -31,6 +33,9 @@ const inlineBytes = 4 * 1024
 /** How long a request waits for a thread. */
 const waitMs = 30_000
 
+/** The memory for the content of small documents that are read again and again. */
+const maxRenderedBytes = 16 * 1024 * 1024
+
 export function createStoredDocuments(
   threads: Pick<DocumentThreads, 'run'>,
   limits = { inlineBytes, waitMs },
@@ -45,8 +50,23 @@ export function createStoredDocuments(
     return threads.run({ kind, source, parts, args, argsBytes, inline, ...limits })
   }
 
+  /** The content of small documents. The same bytes have the same content, so that nothing here can be out of date. */
+  const rendered = new LRUCache<string, Uint8Array>({
+    maxSize: maxRenderedBytes,
+    sizeCalculation: (json, key) => json.length + key.length,
+  })
+
   return {
-    render: (source, parts, declared) => run('render', source, 0, parts, onlyDeclared(declared)),
+    async render(source, parts, declared) {
+      if (sizeOf(parts) > limits.inlineBytes) return run('render', source, 0, parts, onlyDeclared(declared))
+      const key = digestOf(source, parts, declared)
+      let json = rendered.get(key)
+      if (!json) {
+        json = await run('render', source, 0, parts, onlyDeclared(declared))
+        rendered.set(key, json)
+      }
+      return json
+    },
     capture: (source, parts, declared) => run('capture', source, 0, parts, onlyDeclared(declared)),
     replace(source, parts, declared, replacement, snapshotFrom) {
       const { length } = replacement.json ?? replacement.text ?? ''
@@ -58,6 +78,15 @@ export function createStoredDocuments(
       run('restore', source, 0, [...parts, version], snapshotFrom),
   }
 }
+
+/** Names the content of a document of this API key. */
+function digestOf({ apiKey }: Source, parts: Parts, { type, contentKey }: Contents): string {
+  const hash = createHash('sha256').update(JSON.stringify([apiKey, type, contentKey, parts.map(lengthOf)]))
+  for (const part of parts) hash.update(part)
+  return hash.digest('base64')
+}
+
+const lengthOf = ({ length }: Uint8Array) => length
 
 type AnyWork = (parts: Parts, ...args: readonly unknown[]) => unknown
 

@@ -17,7 +17,8 @@ const maxPerTransaction = { parts: 256, bytes: 32 * 1024 }
 
 /** The document that a snapshot and the updates after it describe. */
 export function load(parts: Parts): Y.Doc {
-  const doc = new Y.Doc()
+  // Yjs would take a random id, which takes longer than to load a small document. Only subdocuments make use of it.
+  const doc = new Y.Doc({ guid: 'stored' })
   for (const some of batches(parts, maxPerTransaction)) {
     doc.transact(() => {
       for (const part of some) Y.applyUpdate(doc, part)
