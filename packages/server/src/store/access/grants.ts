@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../engine/db.ts'
+import { batched } from '../engine/batched.ts'
 import { inLockOrder } from '../engine/lock-order.ts'
 import { prepared, sqliteOf } from '../engine/prepared.ts'
 
@@ -52,6 +53,7 @@ export async function putAll(
   setAt = now,
 ): Promise<void> {
   if (grants.length === 0) return
+  if (!sqliteOf(db)) await touchProfiles(db, profilesOf(apiKey, grants))
   await db
     .insertInto('grants')
     .values(
@@ -86,6 +88,24 @@ export async function putAll(
     )
     .execute()
 }
+
+const profilesOf = (apiKey: string, grants: readonly Grant[]) =>
+  [...new Set(grants.map(({ userId }) => userId))].map((user_id) => ({ api_key: apiKey, user_id }))
+
+/**
+ * Writes the profiles without a change. A transaction that removes the last grants of a user also removes the profile. If it
+ * does not see a grant that is added at the same time, it collides here and runs again. Only PostgreSQL needs this.
+ */
+const touchProfiles = batched<'api_key' | 'user_id'>(
+  { api_key: 'text', user_id: 'text' },
+  ({ row, fromRows }) => sql`
+    with held as (
+      select u.api_key, u.user_id ${fromRows} join users as u on u.api_key = ${row.api_key} and u.user_id = ${row.user_id}
+      order by 1, 2 for no key update of u
+    )
+    update users set last_updated = last_updated from held
+    where users.api_key = held.api_key and users.user_id = held.user_id`,
+)
 
 /** The grants of these users at this level that have not expired, by user id. */
 export async function find(
