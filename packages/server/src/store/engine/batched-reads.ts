@@ -24,15 +24,14 @@ interface Queue {
  * statement: those that arrive at the same time, and those that arrive while the statement before is under way.
  */
 export class BatchedReads {
-  readonly #client: () => pg.ClientBase | Promise<pg.ClientBase>
+  readonly #client: () => pg.Client | Promise<pg.Client>
   readonly #isTransaction: boolean
   readonly #queues = new Map<string, Queue>()
+  /** The queues whose reads are sent next, all in one write to the socket. */
+  #due: Queue[] = []
 
   /** In a transaction, only reads that are sent without an `await` in between arrive at the same time. */
-  constructor(
-    client: () => pg.ClientBase | Promise<pg.ClientBase>,
-    { isTransaction }: { isTransaction: boolean },
-  ) {
+  constructor(client: () => pg.Client | Promise<pg.Client>, { isTransaction }: { isTransaction: boolean }) {
     this.#client = client
     this.#isTransaction = isTransaction
   }
@@ -49,30 +48,53 @@ export class BatchedReads {
 
   #schedule(queue: Queue): void {
     queue.isScheduled = true
-    const send = () => void this.#sendAll(queue)
-    if (this.#isTransaction) queueMicrotask(send)
-    else setImmediate(send)
+    this.#due.push(queue)
+    if (this.#due.length > 1) return
+    if (this.#isTransaction) queueMicrotask(this.#sendDue)
+    else setImmediate(this.#sendDue)
   }
 
-  async #sendAll(queue: Queue): Promise<void> {
-    while (queue.waiting.length > 0) {
-      const reads = queue.waiting.splice(0, maxReadsPerStatement)
-      try {
-        await this.#answer(await this.#client(), queue.sql, reads)
-      } catch (error) {
-        for (const { reject } of reads) reject(error)
+  readonly #sendDue = async (): Promise<void> => {
+    let client: pg.Client
+    try {
+      client = await this.#client()
+    } catch (error) {
+      for (const queue of this.#takeDue()) {
+        queue.isScheduled = false
+        for (const { reject } of queue.waiting.splice(0)) reject(error)
       }
+      return
+    }
+    const { stream } = client.connection
+    stream.cork()
+    for (const queue of this.#takeDue()) void this.#send(client, queue)
+    stream.uncork()
+  }
+
+  #takeDue(): readonly Queue[] {
+    const due = this.#due
+    this.#due = []
+    return due
+  }
+
+  async #send(client: pg.Client, queue: Queue): Promise<void> {
+    const reads = queue.waiting.splice(0, maxReadsPerStatement)
+    try {
+      await this.#answer(client, queue.sql, reads)
+    } catch (error) {
+      // Reads that waited for a database that does not answer are not sent, because they would wait as long once more.
+      const failed = isTimeout(error) ? reads.concat(queue.waiting.splice(0)) : reads
+      for (const { reject } of failed) reject(error)
     }
     queue.isScheduled = false
+    if (queue.waiting.length > 0) this.#schedule(queue)
   }
 
-  async #answer(client: pg.ClientBase, sql: string, reads: readonly Read[]): Promise<void> {
+  async #answer(client: pg.Client, sql: string, reads: readonly Read[]): Promise<void> {
     const [first] = reads as [Read]
-    if (reads.length === 1) {
-      return sendNamed<never>(client, sql, [...first.values]).then(first.resolve, first.reject)
-    }
+    if (reads.length === 1) return first.resolve(await sendNamed<never>(client, sql, [...first.values]))
+    const columns = first.values.map((_, column) => reads.map(({ values }) => values[column]))
     try {
-      const columns = first.values.map((_, column) => reads.map(({ values }) => values[column]))
       const { fields, rows } = await sendForArrays(client, sqlForMany(sql, first.values), columns)
       const toRow = rowMakerOf(sql, fields.slice(0, -1))
       const answers = reads.map((): never[] => [])
@@ -80,9 +102,9 @@ export class BatchedReads {
       for (const [index, { resolve }] of reads.entries()) resolve(answers[index] as never[])
     } catch (error) {
       // A value that PostgreSQL refuses must fail its own read only. But a transaction has failed with its first error.
-      const failsAll = this.#isTransaction || isUnavailable(error) || isTimeout(error)
-      if (failsAll) for (const { reject } of reads) reject(error)
-      else for (const read of reads) void this.#answer(client, sql, [read])
+      if (this.#isTransaction || isUnavailable(error) || isTimeout(error)) throw error
+      const alone = reads.map((read) => this.#answer(client, sql, [read]).catch(read.reject))
+      await Promise.all(alone)
     }
   }
 }

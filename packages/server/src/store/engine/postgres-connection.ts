@@ -7,13 +7,13 @@ import { sendNamed } from './named-statements.ts'
 
 /** A connection that one transaction uses. */
 export class PostgresConnection implements DatabaseConnection, DirectQueries {
-  readonly #client: pg.ClientBase
+  readonly #client: pg.Client
   readonly #observer: DatabaseObserver | undefined
   #smallReads: BatchedReads | undefined
   /** How many statements that may write were sent. */
   writeCount = 0
 
-  constructor(client: pg.ClientBase, observer: DatabaseObserver | undefined) {
+  constructor(client: pg.Client, observer: DatabaseObserver | undefined) {
     this.#client = client
     this.#observer = observer
   }
