@@ -45,6 +45,7 @@ export function createApp(deps: AppDeps): FastifyInstance {
     },
   })
   app.decorateRequest('caller', undefined)
+  app.decorateRequest('confirming', undefined)
   app.decorateRequest('operationName', undefined)
   checkEveryRequest(app, deps)
   answerFailures(app)

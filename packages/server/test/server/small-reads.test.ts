@@ -54,6 +54,38 @@ describe('reads at the same time on PostgreSQL', () => {
     await other.stop()
   })
 
+  test('[1.8] an option that another server has changed applies to the next read', async () => {
+    const { client, apiKey, authToken } = await given.tenant(server)
+    const read = () => client.notifications.get({ organizationId: 'o1', userId: 'u1' })
+    const other = await startServer('postgres', { data: server.data })
+    const set = (useNotificationService: boolean) =>
+      other
+        .client({ workspaceId, workspaceAuthToken })
+        .apiKeyConfig.update({ apiKey, useNotificationService })
+    expect(await read()).toMatchObject({ data: [] })
+    await set(false)
+    await expect(read()).rejects.toMatchObject({ status: 'FAILED_PRECONDITION' })
+    expect(await client.organizations.get({})).toMatchObject({ data: [] })
+    await set(true)
+    expect(await read()).toMatchObject({ data: [] })
+    await other.stop()
+  })
+
+  test('[0.2] a reset token is refused also with a body that is not JSON', async () => {
+    const { client, apiKey, headers } = await given.tenant(server)
+    await client.organizations.get({})
+    await client.authTokens.reset({ apiKey })
+    const send = () =>
+      fetch(`${server.url}/v2/organizations/get`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: '{',
+      })
+    expect([400, 401]).toContain((await send()).status)
+    expect((await send()).status).toBe(401)
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
+  })
+
   test('[P2.2] a value that PostgreSQL refuses fails its own read only', async () => {
     const { client, apiKey } = await given.tenant(server)
     await client.users.add({ organizationId: 'o1', users: [{ userId: 'u1', name: 'Ada' }] })

@@ -24,7 +24,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
   // Yjs documents: pure functions, and the threads that build documents.
   'server/crdt/content': { ours: [], theirs: ['yjs', '@rgrove/parse-xml'] },
   'server/crdt/updates': { ours: ['server/crdt/content', 'server/platform'], theirs: ['lib0'] },
-  'server/crdt': { ours: ['server/platform'], theirs: ['yjs'] },
+  'server/crdt': { ours: ['server/platform'], theirs: ['yjs', 'lru-cache'] },
 
   // The database.
   'server/store/schema': { ours: [], theirs: [] },
