@@ -26,6 +26,7 @@ import { ClientSocket, tooLargeReason } from './sockets/client-socket.ts'
 import { Connection } from './sockets/connection.ts'
 import { ConnectionCounts } from './sockets/connection-counts.ts'
 import { Heartbeat, sweepMs } from './sockets/heartbeat.ts'
+import { LateFrames } from './sockets/late-frames.ts'
 import { guardIdentification } from './sockets/identification-guard.ts'
 import { refuseUpgrade } from './sockets/refuse-upgrade.ts'
 import { fingerprintOf, RepeatedRefusals } from './sockets/repeated-refusals.ts'
@@ -71,6 +72,7 @@ export class Gateway {
   readonly #heartbeat = new Heartbeat()
   readonly #counts = new ConnectionCounts(dialectNames)
   readonly #refusals: RepeatedRefusals
+  readonly #lateFrames: LateFrames
   #stopSweeping: StopTimer = () => {}
   #isDraining = false
   /** Set while `drain` waits for the last client. */
@@ -79,6 +81,7 @@ export class Gateway {
   constructor(deps: GatewayDeps) {
     this.#deps = deps
     this.#clock = deps.clock ?? systemClock
+    this.#lateFrames = new LateFrames(this.#clock)
     this.#refusals = new RepeatedRefusals({ clock: this.#clock, maxConnections: deps.maxConnections })
   }
 
@@ -119,6 +122,7 @@ export class Gateway {
     const connection = new Connection(newId('conn'), ws, socket, {
       scheduler: services.scheduler,
       unsentAnswers,
+      lateFrames: this.#lateFrames,
       clock: this.#clock,
     })
     const { dialect, name, token } = endpoint

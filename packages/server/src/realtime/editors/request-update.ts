@@ -138,6 +138,8 @@ class RequestMember implements Member, ParticipantListener {
 
   send(): void {}
 
+  sendLater(): void {}
+
   sendAwareness(): boolean {
     return true
   }

@@ -345,6 +345,10 @@ export class EditorSession implements Member {
     if (!this.#isSilent) this.#connection.send(frame)
   }
 
+  sendLater(frame: Buffer): void {
+    if (!this.#isSilent) this.#connection.sendLater(frame)
+  }
+
   sendAwareness(frame: Buffer, clientIds: readonly number[]): boolean {
     const isSent = this.#delivery.canSendChange(clientIds)
     if (isSent) this.send(frame)

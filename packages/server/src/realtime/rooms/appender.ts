@@ -8,7 +8,7 @@ import * as editors from '../../store/editors/editors.ts'
 import type { Commits, Sender } from '../authorization/commits.ts'
 import { type BatchWork, BatchWriter } from '../writes/batch-writer.ts'
 import { Compaction, type CompactionDeps } from './compaction.ts'
-import { type Batch, isStorable } from './queued-update.ts'
+import { type Batch, isStorable, soleSenderOf } from './queued-update.ts'
 import type { EditorRoom } from './room.ts'
 import { FairQueue } from '../../platform/turns/fair-queue.ts'
 
@@ -240,7 +240,7 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
     const { seq, createdAt } = appended
     room.markCreated(createdAt)
     if (room.isNextSeq(seq)) {
-      room.applyOwnRow({ seq, bytes })
+      room.applyOwnRow({ seq, bytes }, soleSenderOf(batch))
       room.acknowledge(batch, seq)
       this.#compaction.compactIfNeeded(room)
     } else {

@@ -11,19 +11,26 @@ const maxMergedBytes = 64 * 1024
  */
 const maxCachedFrames = 64
 
-/** Sends durable rows to all members. */
-export function broadcastRows(members: Iterable<Member>, rows: readonly Row[]): void {
+/**
+ * Sends durable rows to all members. `sender` is the member who sent all of their changes. It has them already, so it gets
+ * them back with its next frame, which is the acknowledgement unless the dialect has none.
+ */
+export function broadcastRows(members: Iterable<Member>, rows: readonly Row[], sender?: Member): void {
   if (rows.length === 0) return
   let bytes = 0
   for (const row of rows) bytes += row.bytes.length
   const updates = rows.map((row) => row.bytes)
   const sent = bytes > maxMergedBytes ? updates : [mergeMany(updates)]
-  for (const update of sent) broadcastUpdate(members, update)
+  for (const update of sent) broadcastUpdate(members, update, sender)
 }
 
-function broadcastUpdate(members: Iterable<Member>, update: Uint8Array): void {
+function broadcastUpdate(members: Iterable<Member>, update: Uint8Array, sender?: Member): void {
   const frameFor = encodeOncePerKey((codec) => codec.update(update))
-  for (const member of members) member.send(frameFor(member.codec))
+  for (const member of members) {
+    const frame = frameFor(member.codec)
+    if (member === sender) member.sendLater(frame)
+    else member.send(frame)
+  }
 }
 
 /** Sends the event to one member per step. */

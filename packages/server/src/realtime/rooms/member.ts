@@ -26,6 +26,8 @@ export interface Member extends AwarenessOwner, Sender {
   /** Whether the session may write at this moment: it has the write role by a current decision, and has not left. */
   readonly canWriteNow: boolean
   send(frame: Buffer): void
+  /** Sends a frame that is not urgent: together with the next frame, or a little later. */
+  sendLater(frame: Buffer): void
   /** Sends the states of these Yjs client ids. Skips the frame and returns false if the client is behind. */
   sendAwareness(frame: Buffer, clientIds: readonly number[]): boolean
   /** Called at every sweep. Sends the current states in place of skipped frames, once the client is not behind any more. */

@@ -44,6 +44,17 @@ export interface Batch {
   updates: readonly QueuedUpdate[]
 }
 
+/** Returns the member who sent all changes of the batch, or undefined if several did. */
+export function soleSenderOf({ updates }: Batch): Member | undefined {
+  let sole: Member | undefined
+  for (const { hasChanges, from } of updates) {
+    if (!hasChanges) continue
+    if (sole !== undefined && sole !== from) return undefined
+    sole = from
+  }
+  return sole
+}
+
 /** Whether all senders of changes may still write. */
 export const isStorable = ({ updates }: Pick<Batch, 'updates'>): boolean =>
   updates.every(({ hasChanges, from }) => !hasChanges || from.mayStore === true)

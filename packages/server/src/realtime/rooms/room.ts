@@ -333,8 +333,8 @@ export class EditorRoom {
   }
 
   /** Broadcasts a durable row of this room, also to its senders. For y-websocket, this is the acknowledgement. */
-  applyOwnRow(row: Row): void {
-    this.#broadcast([row])
+  applyOwnRow(row: Row, sender?: Member): void {
+    this.#broadcast([row], sender)
   }
 
   /** Indexes and broadcasts durable rows of REST and other servers. Resolves with false if a row cannot be indexed. */
@@ -358,9 +358,9 @@ export class EditorRoom {
     return verdict.ok
   }
 
-  #broadcast(rows: readonly Row[]): void {
+  #broadcast(rows: readonly Row[], sender?: Member): void {
     for (const { seq, bytes } of rows) this.committed.append(seq, bytes)
-    broadcastRows(this.members, rows)
+    broadcastRows(this.members, rows, sender)
     this.#retryOutOfOrder()
   }
 

@@ -2,11 +2,13 @@ import type { Socket } from 'node:net'
 import { Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
+import { SteppedClock } from '../../../test/support/clock.ts'
 import { freeIteration } from '../../../test/support/event-loop.ts'
 import * as ws from 'ws'
 import { ConnectionOutbox, fragmentBytes } from './connection-outbox.ts'
 import { Scheduler } from '../../platform/turns/scheduler.ts'
 import { binaryFrame, binaryMessage } from './frames.ts'
+import { LateFrames, maxDelayMs } from './late-frames.ts'
 
 beforeEach(freeIteration)
 
@@ -27,7 +29,8 @@ function client() {
   const receiver = new Receiver({ isServer: false })
   receiver.on('message', (data: Buffer) => messages.push(data))
   const host = { scheduler: new Scheduler(), owner: { apiKey: 'key', userId: 'ada' } }
-  const outbox = new ConnectionOutbox(socket as unknown as Socket, host)
+  const clock = new SteppedClock()
+  const outbox = new ConnectionOutbox(socket as unknown as Socket, host, new LateFrames(clock))
   /** Reads one write. Resolves with false if there is none. */
   const take = async (): Promise<boolean> => {
     await setImmediate()
@@ -39,7 +42,7 @@ function client() {
     await setImmediate()
     return true
   }
-  return { outbox, socket, take, messages, receiver }
+  return { outbox, socket, clock, take, messages, receiver }
 }
 
 const bytesOf = (length: number, seed: number) =>
@@ -107,3 +110,60 @@ test.each([0, 1, 125, 126, fragmentBytes, fragmentBytes + 1, 3 * fragmentBytes, 
     expect(messages[0]?.equals(body)).toBe(true)
   },
 )
+
+const frame = (byte: number) => binaryFrame(Uint8Array.of(byte))
+
+test('[R1.2] a late frame is sent before the next frame, in the same write', async () => {
+  const { outbox, take, messages, clock } = client()
+  outbox.sendLater(frame(1))
+  outbox.sendLater(frame(2))
+  expect(await take()).toBe(false)
+  outbox.send(frame(3))
+  expect(await take()).toBe(true)
+  while (messages.length < 3) await setImmediate()
+  expect(messages.map(([byte]) => byte)).toEqual([1, 2, 3])
+  clock.step(maxDelayMs)
+  expect(await take()).toBe(false)
+})
+
+test('[R1.2] a late frame is sent after the longest delay if no other frame follows', async () => {
+  const { outbox, take, messages, clock } = client()
+  outbox.sendLater(frame(1))
+  clock.step(maxDelayMs - 1)
+  expect(await take()).toBe(false)
+  clock.step(1)
+  expect(await take()).toBe(true)
+  expect(messages.map(([byte]) => byte)).toEqual([1])
+  outbox.sendLater(frame(2))
+  clock.step(maxDelayMs)
+  expect(await take()).toBe(true)
+  expect(messages.map(([byte]) => byte)).toEqual([1, 2])
+})
+
+test('[R1.2] a late frame is sent before a large answer, and one that comes later follows the answer', async () => {
+  const { outbox, take, messages } = client()
+  outbox.sendLater(frame(1))
+  outbox.answer(binaryMessage(bytesOf(3 * fragmentBytes, 2)))
+  outbox.sendLater(frame(3))
+  while (await take());
+  while (messages.length < 3) await setImmediate()
+  expect(messages.map(({ length }) => length)).toEqual([1, 3 * fragmentBytes, 1])
+})
+
+test('[R15] late frames are sent when the outbox is closed, and none after that', async () => {
+  const { outbox, take, messages, clock } = client()
+  outbox.sendLater(frame(1))
+  outbox.close()
+  expect(await take()).toBe(true)
+  expect(messages).toHaveLength(1)
+  outbox.sendLater(frame(2))
+  clock.step(maxDelayMs)
+  expect(await take()).toBe(false)
+  expect(clock.pending).toBe(0)
+})
+
+test('[R14.1] many late frames are sent without a delay', async () => {
+  const { outbox, take } = client()
+  for (let count = 0; count < 3; count++) outbox.sendLater(binaryFrame(bytesOf(2_000, count)))
+  expect(await take()).toBe(true)
+})

@@ -2,9 +2,12 @@ import type { Socket } from 'node:net'
 import type { WorkOwner } from '../../platform/turns/fair-queue.ts'
 import type { Scheduler, SlicedTask } from '../../platform/turns/scheduler.ts'
 import { fragmentsOf, frameOf, lengthOf, type Message } from './frames.ts'
+import type { LateFrames, LateSender } from './late-frames.ts'
 
 /** Bytes of the payload of one fragment. A larger message is sent in several frames. */
 export const fragmentBytes = 64 * 1024
+/** More bytes of late frames than this are sent immediately. */
+const maxLateBytes = 4 * 1024
 
 /** What the outbox needs of its connection. */
 export interface OutboxHost {
@@ -33,9 +36,12 @@ interface UnsentWaiter {
  * Later frames wait behind the message. Control frames, which `ws` writes to the same socket, may come between fragments
  * (RFC 6455, 5.4).
  */
-export class ConnectionOutbox implements SlicedTask {
+export class ConnectionOutbox implements SlicedTask, LateSender {
   readonly #socket: Socket
   readonly #host: OutboxHost
+  readonly #lateFrames: LateFrames
+  /** The frames that wait for the next frame. Undefined while the queue is not empty. */
+  #late: Buffer | undefined
   /** If the first entry is fragmented, some of its fragments may be written already. */
   #queue: (Buffer | FragmentedMessage)[] = []
   /** Bytes of the unfragmented frames in the queue. */
@@ -49,9 +55,10 @@ export class ConnectionOutbox implements SlicedTask {
   #isClosed = false
   #unsentWaiters: UnsentWaiter[] = []
 
-  constructor(socket: Socket, host: OutboxHost) {
+  constructor(socket: Socket, host: OutboxHost, lateFrames: LateFrames) {
     this.#socket = socket
     this.#host = host
+    this.#lateFrames = lateFrames
   }
 
   get owner(): WorkOwner {
@@ -70,11 +77,37 @@ export class ConnectionOutbox implements SlicedTask {
   }
 
   send(frame: Buffer): void {
-    if (this.#queue.length === 0) this.#socket.write(frame)
+    if (this.#queue.length === 0) this.#socket.write(this.#takeWithLate(frame))
     else {
       this.#queue.push(frame)
       this.#queuedBytes += frame.length
     }
+  }
+
+  /**
+   * Sends a frame that is not urgent: together with the next frame, or after `maxDelayMs`. A write to a socket costs the same
+   * for one small frame as for two.
+   */
+  sendLater(frame: Buffer): void {
+    if (this.#isClosed) return
+    if (this.#queue.length > 0) return this.send(frame)
+    if (this.#late === undefined) this.#lateFrames.add(this)
+    this.#late = this.#late ? Buffer.concat([this.#late, frame]) : frame
+    if (this.#late.length > maxLateBytes) this.flushLate()
+  }
+
+  /** Sends the late frames now. */
+  flushLate(): void {
+    if (this.#late && this.#socket.writable) this.#socket.write(this.#takeWithLate())
+  }
+
+  /** Returns the late frames and this frame as one buffer. Many connections may send the same frame, so it is not changed. */
+  #takeWithLate(frame?: Buffer): Buffer {
+    const late = this.#late
+    if (late === undefined) return frame as Buffer
+    this.#late = undefined
+    this.#lateFrames.delete(this)
+    return frame ? Buffer.concat([late, frame]) : late
   }
 
   /**
@@ -83,6 +116,7 @@ export class ConnectionOutbox implements SlicedTask {
    */
   answer(answer: Buffer | Message, onDone: () => void = () => {}): void {
     if (this.#isClosed) return onDone()
+    this.flushLate()
     const leftBytes = Buffer.isBuffer(answer) ? 0 : lengthOf(answer.parts)
     if (Buffer.isBuffer(answer) || leftBytes <= fragmentBytes) {
       const frame = Buffer.isBuffer(answer) ? answer : frameOf(answer)
@@ -176,6 +210,8 @@ export class ConnectionOutbox implements SlicedTask {
   /** Drops the queue. Nothing more is sent. */
   close(): void {
     if (this.#isClosed) return
+    this.flushLate()
+    this.#lateFrames.delete(this)
     this.#isClosed = true
     const queue = this.#queue
     this.#queue = []

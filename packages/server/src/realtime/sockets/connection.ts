@@ -11,6 +11,7 @@ import type { WorkHost } from '../../platform/turns/work-queue.ts'
 import { ConnectionInbox, type InboxHost } from './connection-inbox.ts'
 import { ConnectionOutbox, fragmentBytes } from './connection-outbox.ts'
 import { lengthOf, type Message } from './frames.ts'
+import { LateFrames } from './late-frames.ts'
 
 /** Bytes that may wait for a slow client, not counting the answers that it requested. */
 export const maxWaitingBytes = 1024 * 1024
@@ -33,6 +34,8 @@ export interface ConnectionOptions {
   scheduler?: Scheduler
   /** Default: a budget of its own. */
   unsentAnswers?: UnsentAnswers
+  /** Default: a timer of its own. */
+  lateFrames?: LateFrames
   /** Default: the clock of the system. */
   clock?: Clock
 }
@@ -82,7 +85,7 @@ export class Connection implements WorkHost, InboxHost {
     this.inbox = new ConnectionInbox(ws, this)
     this.#ws = ws
     this.#socket = socket
-    this.#outbox = new ConnectionOutbox(socket, this)
+    this.#outbox = new ConnectionOutbox(socket, this, options.lateFrames ?? new LateFrames(clock))
     this.#unsentAnswers = unsentAnswers
     this.#clock = clock
     this.#openedAt = clock.elapsed()
@@ -144,10 +147,18 @@ export class Connection implements WorkHost, InboxHost {
 
   /** Sends a frame of `frames.ts`. Many connections may send the same bytes. */
   send(frame: Buffer): void {
-    if (!this.isOpen) return
-    // The frame itself does not count: it may be as large as the limit.
-    if (this.#outbox.waitingBytes > maxWaitingBytes) return this.#closeSlow()
-    this.#outbox.send(frame)
+    if (this.#canSend()) this.#outbox.send(frame)
+  }
+
+  /** Sends a frame that is not urgent: together with the next frame, and after a quarter of a second at the latest. */
+  sendLater(frame: Buffer): void {
+    if (this.#canSend()) this.#outbox.sendLater(frame)
+  }
+
+  /** Closes a client for which too many bytes wait. The next frame does not count: it may be as large as the limit. */
+  #canSend(): boolean {
+    if (this.isOpen && this.#outbox.waitingBytes > maxWaitingBytes) this.#closeSlow()
+    return this.isOpen
   }
 
   /**
