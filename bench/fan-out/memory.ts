@@ -8,12 +8,20 @@ const connectionsPerRoom = 10
 const maxConcurrentOpens = 50
 const settleMilliseconds = 3000
 
-/** Returns the server's resident memory in kilobytes for one idle connection with an open document. */
-export async function memoryPerConnection(
+export interface IdleCost {
+  /** The server's resident memory for one idle connection with an open document. */
+  kilobytes: number
+  /** The server's CPU time while all connections are idle, in percent of one core. */
+  cpuPercent: number
+}
+
+/** Opens this many connections, half of them before the memory is first read. Measures them while they are idle. */
+export async function idleCost(
   contender: Contender,
   dialect: Dialect,
   connectionCount: number,
-): Promise<number> {
+  idleSeconds: number,
+): Promise<IdleCost> {
   const running = await contender.start()
   let openedCount = 0
   const open = async (count: number) => {
@@ -36,11 +44,17 @@ export async function memoryPerConnection(
   const close = (clients: Client[]) => Promise.all(clients.map((client) => client.close()))
 
   // The first connections are not measured: they fill spare memory of the process and load what all connections share.
-  const first = await open(connectionCount)
+  const half = connectionCount / 2
+  const first = await open(half)
   const kilobytesBefore = running.measured.residentKilobytes()
-  const second = await open(connectionCount)
-  const kilobytes = (running.measured.residentKilobytes() - kilobytesBefore) / connectionCount
+  const second = await open(half)
+  const kilobytes = (running.measured.residentKilobytes() - kilobytesBefore) / half
+  const cpuBefore = running.measured.cpuMicroseconds()
+  const startedAt = performance.now()
+  await wait(idleSeconds * 1000)
+  const idleMilliseconds = performance.now() - startedAt
+  const cpuPercent = (running.measured.cpuMicroseconds() - cpuBefore) / 10 / idleMilliseconds
   await close([...first, ...second])
   await running.stop()
-  return kilobytes
+  return { kilobytes, cpuPercent }
 }

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util'
 import { type Contender, contenders as allContenders, relay, type RunningServer } from './contenders.ts'
 import type { Dialect } from './dialects.ts'
 import { fanOut, type Load, type FanOutResult } from './fan-out.ts'
-import { memoryPerConnection } from './memory.ts'
+import { type IdleCost, idleCost } from './memory.ts'
 import { type OpeningCost, timeOpenings } from './opening.ts'
 import { figure, median, percentile, printTable, progress } from './report.ts'
 import { editUpdates, pasteUpdates } from './typing.ts'
@@ -120,19 +120,25 @@ function printFanOut(load: Load, results: Map<string, FanOutResult[]>, ratios: M
 }
 
 async function measureMemory(): Promise<void> {
-  const connectionCount = options.quick ? 500 : 2000
-  const kilobytesByLabel = new Map<string, number[]>(entries.map((entry) => [label(...entry), []]))
+  const connectionCount = options.quick ? 1000 : 10_000
+  // Plenum pings every connection once in 10 s.
+  const idleSeconds = options.quick ? 10 : 30
+  const costs = new Map<string, IdleCost[]>(entries.map((entry) => [label(...entry), []]))
   for (let round = 1; round <= Math.min(roundCount, 3); round++) {
     for (const [contender, dialect] of entries) {
       progress(`${connectionCount} idle connections, round ${round}: ${label(contender, dialect)}`)
-      const kilobytes = await memoryPerConnection(contender, dialect, connectionCount)
-      kilobytesByLabel.get(label(contender, dialect))?.push(kilobytes)
+      const cost = await idleCost(contender, dialect, connectionCount, idleSeconds)
+      costs.get(label(contender, dialect))?.push(cost)
     }
   }
   printTable(
-    `${connectionCount} idle connections, opened after as many others, 10 per document`,
-    ['server (dialect)', 'KB per connection'],
-    [...kilobytesByLabel].map(([name, kilobytes]) => [name, figure(median(kilobytes))]),
+    `${connectionCount} idle connections, 10 per document`,
+    ['server (dialect)', 'KB per connection', 'CPU, percent of a core'],
+    [...costs].map(([name, found]) => [
+      name,
+      figure(median(found.map(({ kilobytes }) => kilobytes))),
+      figure(median(found.map(({ cpuPercent }) => cpuPercent))),
+    ]),
   )
 }
 
