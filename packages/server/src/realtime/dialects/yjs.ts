@@ -27,6 +27,9 @@ const syncStep2 = (update: Uint8Array) =>
 const update = (bytes: Uint8Array) => frameWith([messages.sync, syncMessages.update], bytes)
 const awareness = (bytes: Uint8Array) => frameWith([messages.awareness], bytes)
 
+/** An awareness update without states, which has no effect. */
+const keepAliveFrame = awareness(emptyAwareness)
+
 export const yjsCodec: EditorCodec = {
   key: 'yjs',
   syncStep1,
@@ -148,7 +151,7 @@ export class YjsClient implements DialectClient {
   }
 
   keepAlive(): void {
-    this.#connection.send(awareness(emptyAwareness))
+    this.#connection.sendLater(keepAliveFrame)
   }
 
   deny(reason: CloseReason, message: string): void {

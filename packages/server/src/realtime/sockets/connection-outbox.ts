@@ -33,8 +33,8 @@ interface UnsentWaiter {
 /**
  * The frames for one client on their way to its socket, in order. A message larger than a fragment is written one fragment
  * at a time, as fast as the client reads it. The socket holds at most two fragments, which are views of the message's parts.
- * Later frames wait behind the message. Control frames, which `ws` writes to the same socket, may come between fragments
- * (RFC 6455, 5.4).
+ * Later frames wait behind the message. Control frames may come between fragments (RFC 6455, 5.4): pings, and the pongs and
+ * closes that `ws` writes to the same socket.
  */
 export class ConnectionOutbox implements SlicedTask, LateSender {
   readonly #socket: Socket
@@ -94,6 +94,11 @@ export class ConnectionOutbox implements SlicedTask, LateSender {
     if (this.#late === undefined) this.#lateFrames.add(this)
     this.#late = this.#late ? Buffer.concat([this.#late, frame]) : frame
     if (this.#late.length > maxLateBytes) this.flushLate()
+  }
+
+  /** Sends a control frame now, together with the late frames. It may come between the fragments of a message. */
+  sendControl(frame: Buffer): void {
+    if (this.#socket.writable) this.#socket.write(this.#takeWithLate(frame))
   }
 
   /** Sends the late frames now. */

@@ -10,7 +10,7 @@ import { type UnsentAnswer, UnsentAnswers } from '../../platform/turns/unsent-an
 import type { WorkHost } from '../../platform/turns/work-queue.ts'
 import { ConnectionInbox, type InboxHost } from './connection-inbox.ts'
 import { ConnectionOutbox, fragmentBytes } from './connection-outbox.ts'
-import { lengthOf, type Message } from './frames.ts'
+import { lengthOf, type Message, pingFrame } from './frames.ts'
 import { LateFrames } from './late-frames.ts'
 
 /** Bytes that may wait for a slow client, not counting the answers that it requested. */
@@ -185,24 +185,33 @@ export class Connection implements WorkHost, InboxHost {
    */
   checkProgress(): boolean {
     const now = this.#clock.elapsed()
-    const { writableLength, bytesWritten } = this.#socket
-    const takenBytes = bytesWritten - writableLength
+    const { writableLength } = this.#socket
+    // Most connections are idle, and the other numbers cost more than the rest of the sweep.
+    if (writableLength === 0) return this.#onNothingWaits(now)
+    const takenBytes = this.#socket.bytesWritten - writableLength
     const unwrittenBytes = unwrittenBytesOf(this.#socket)
     const hasProgress = takenBytes !== this.#takenBytes || unwrittenBytes !== this.#unwrittenBytes
     const isAlive = hasProgress && this.#unwrittenBytes > 0
-    if (writableLength === 0 || hasProgress) {
+    if (hasProgress) {
       this.#takenBytes = takenBytes
       this.#unwrittenBytes = unwrittenBytes
       this.#progressAt = now
-      if (writableLength === 0) this.#outbox.onSocketEmpty()
     } else if (now - this.#progressAt > stallTimeoutMs) {
       this.close('slow', 'The client takes no more data.')
     }
     return isAlive
   }
 
+  #onNothingWaits(now: number): boolean {
+    const isAlive = this.#unwrittenBytes > 0
+    this.#unwrittenBytes = 0
+    this.#progressAt = now
+    this.#outbox.onSocketEmpty()
+    return isAlive
+  }
+
   ping(): void {
-    if (this.isOpen) this.#ws.ping()
+    if (this.isOpen) this.#outbox.sendControl(pingFrame)
   }
 
   /** Holds back the client's messages until every holder has called `release`. */

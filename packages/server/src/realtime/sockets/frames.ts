@@ -1,7 +1,10 @@
 /** Encodes WebSocket messages from server to client, which are not masked. */
 
-const opcodes = { continuation: 0, text: 1, binary: 2 } as const
+const opcodes = { continuation: 0, text: 1, binary: 2, ping: 9 } as const
 const final = 0x80
+
+/** A ping without data. */
+export const pingFrame = Buffer.of(final | opcodes.ping, 0)
 
 /** A message whose parts may be shared with other messages. If it is sent in fragments, the parts are not copied. */
 export interface Message {

@@ -52,8 +52,9 @@ export class Heartbeat {
       if (connection.checkProgress() || connection.inbox.isPaused) watched.lastSeenSweep = sweep
       if (sweep - watched.lastSeenSweep > maxSilentSweeps) connection.terminate()
       else {
-        if (sweep % sweepsPerPing === 0) connection.ping()
+        // The ping takes the keep-alive message along, because a write costs more than its bytes.
         if (sweep % sweepsPerKeepAlive === 0) sendKeepAlive()
+        if (sweep % sweepsPerPing === 0) connection.ping()
       }
     }
   }

@@ -299,8 +299,8 @@ export class HocuspocusClient implements DialectClient {
 
   keepAlive(): void {
     const [provider] = this.#providers.values()
-    if (this.#understandsPing) this.#connection.send(ping)
-    else if (provider) this.#connection.send(provider.codec.awareness(emptyAwareness))
+    if (this.#understandsPing) this.#connection.sendLater(ping)
+    else if (provider) this.#connection.sendLater(provider.codec.awareness(emptyAwareness))
   }
 
   deny(reason: CloseReason, message: string): void {
