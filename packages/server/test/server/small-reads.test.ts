@@ -56,16 +56,13 @@ describe('reads at the same time on PostgreSQL', () => {
 
   test('[1.8] an option that another server has changed applies to the next read', async () => {
     const { client, apiKey, authToken } = await given.tenant(server)
-    const read = () => client.notifications.get({ organizationId: 'o1', userId: 'u1' })
+    const read = () => client.organizations.get({})
     const other = await startServer('postgres', { data: server.data })
-    const set = (useNotificationService: boolean) =>
-      other
-        .client({ workspaceId, workspaceAuthToken })
-        .apiKeyConfig.update({ apiKey, useNotificationService })
+    const set = (useAdvancedQueries: boolean) =>
+      other.client({ apiKey, authToken }).apiKeyConfig.update({ useAdvancedQueries })
     expect(await read()).toMatchObject({ data: [] })
     await set(false)
     await expect(read()).rejects.toMatchObject({ status: 'FAILED_PRECONDITION' })
-    expect(await client.organizations.get({})).toMatchObject({ data: [] })
     await set(true)
     expect(await read()).toMatchObject({ data: [] })
     await other.stop()

@@ -50,11 +50,12 @@ export class BatchedReads {
     queue.isScheduled = true
     this.#due.push(queue)
     if (this.#due.length > 1) return
-    if (this.#isTransaction) queueMicrotask(this.#sendDue)
-    else setImmediate(this.#sendDue)
+    const send = () => void this.#sendDue()
+    if (this.#isTransaction) queueMicrotask(send)
+    else setImmediate(send)
   }
 
-  readonly #sendDue = async (): Promise<void> => {
+  async #sendDue(): Promise<void> {
     let client: pg.Client
     try {
       client = await this.#client()
