@@ -8,6 +8,10 @@ export interface Load {
   body: (request: number) => string
   connectionCount: number
   requestCount: number
+  /** The pause between an answer and the next request of a connection. Default: none. */
+  pauseMs?: number
+  /** Ends the load before `requestCount`. Requests that were sent are still answered. */
+  signal?: AbortSignal
 }
 
 export interface LoadResult {
@@ -28,6 +32,8 @@ export async function sendRequests({
   body,
   connectionCount,
   requestCount,
+  pauseMs,
+  signal,
 }: Load): Promise<LoadResult> {
   const latencies: number[] = []
   const failures: string[] = []
@@ -41,7 +47,7 @@ export async function sendRequests({
       let received = ''
       let sentAt = 0
       const next = () => {
-        if (sentCount >= requestCount) {
+        if (sentCount >= requestCount || signal?.aborted) {
           socket.end()
           return resolve()
         }
@@ -60,7 +66,8 @@ export async function sendRequests({
         latencies.push(performance.now() - sentAt)
         if (!received.startsWith('HTTP/1.1 200')) failures.push(received.slice(0, received.indexOf('\r\n')))
         received = ''
-        next()
+        if (pauseMs === undefined) next()
+        else setTimeout(next, pauseMs)
       })
       socket.on('error', reject)
       next()

@@ -46,14 +46,7 @@ export async function startMeasuredProcess(
   return {
     port,
     process: child,
-    // Sums the nanoseconds of all threads, which are finer than the ticks of /proc/PID/stat.
-    cpuMicroseconds() {
-      const tasks = `/proc/${child.pid}/task`
-      const nanoseconds = readdirSync(tasks).map((task) =>
-        Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]),
-      )
-      return nanoseconds.reduce((sum, one) => sum + one, 0) / 1000
-    },
+    cpuMicroseconds: () => cpuMicrosecondsOf(child.pid as number),
     residentKilobytes() {
       return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1])
     },
@@ -63,6 +56,15 @@ export async function startMeasuredProcess(
       await once(child, 'exit')
     },
   }
+}
+
+/** Sums the nanoseconds of all threads of a process, which are finer than the ticks of /proc/PID/stat. */
+export function cpuMicrosecondsOf(pid: number): number {
+  const tasks = `/proc/${pid}/task`
+  const nanoseconds = readdirSync(tasks).map((task) =>
+    Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]),
+  )
+  return nanoseconds.reduce((sum, one) => sum + one, 0) / 1000
 }
 
 /** Limits the attempts to reach the server, with a pause of 50 ms after each. */

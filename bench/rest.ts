@@ -11,7 +11,9 @@ import { parseArgs } from 'node:util'
 import { createTenant } from '../attack/tenant.ts'
 import { startPostgres } from '../packages/server/test/support/services.ts'
 import { type Load, sendRequests } from './load.ts'
+import { knownValues } from './options.ts'
 import { type MeasuredProcess, startMeasuredProcess } from './process.ts'
+import { median, percentile } from './report.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -90,18 +92,9 @@ const cases: Case[] = [
 ]
 const databases = ['sqlite', 'postgres']
 const names = cases.map(({ name }) => name)
-const chosenNames = accepted('--only', options.only, names)
+const chosenNames = knownValues('--only', options.only, names)
 const chosen = cases.filter(({ name }) => chosenNames.includes(name))
-const chosenDatabases = accepted('--database', options.database, databases)
-
-/** The values of an option, separated by commas. Default: all. */
-function accepted(option: string, value: string | undefined, known: readonly string[]): readonly string[] {
-  const values = value?.split(',') ?? known
-  const unknown = values.find((one) => !known.includes(one))
-  if (unknown === undefined) return values
-  console.error(`${option} does not accept "${unknown}". It accepts: ${known.join(', ')}.`)
-  return process.exit(1)
-}
+const chosenDatabases = knownValues('--database', options.database, databases)
 
 /** A started server, with the headers of an API key that has one organization, its users and documents. */
 interface Target {
@@ -183,9 +176,6 @@ for (let round = -warmUpRounds; round < roundCount; round++) {
 }
 process.stderr.write('\r')
 
-const quantile = (values: number[], part: number) =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))] ?? 0
-const median = (values: number[]) => quantile(values, 0.5)
 console.log('| | database | CPU µs/request: best, median | × echo | p50 ms | p99 ms | failed |')
 console.log('|---|---|---|---|---|---|---|')
 for (const [key, ofCase] of samples) {
@@ -198,8 +188,8 @@ for (const [key, ofCase] of samples) {
     database,
     `${Math.min(...micros).toFixed(0)}, ${median(micros).toFixed(0)}`,
     median(ofCase.map((sample) => sample.ratio)).toFixed(2),
-    quantile(latencies, 0.5).toFixed(1),
-    quantile(latencies, 0.99).toFixed(1),
+    percentile(latencies, 0.5).toFixed(1),
+    percentile(latencies, 0.99).toFixed(1),
     failures.length === 0 ? '0' : `${failures.length} (${[...new Set(failures)].join('; ')})`,
   ]
   console.log(`| ${cells.join(' | ')} |`)

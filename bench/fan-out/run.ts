@@ -10,7 +10,7 @@ import type { Dialect } from './dialects.ts'
 import { fanOut, type Load, type FanOutResult } from './fan-out.ts'
 import { type IdleCost, idleCost } from './memory.ts'
 import { type OpeningCost, timeOpenings } from './opening.ts'
-import { figure, median, percentile, printTable, progress } from './report.ts'
+import { figure, median, percentile, printTable, progress } from '../report.ts'
 import { editUpdates, pasteUpdates } from './typing.ts'
 
 const { values: options } = parseArgs({

@@ -32,16 +32,22 @@ export function pasteUpdates(characterCount: number, pieceLength = 16_384): Uint
 
 /** Returns the updates of a person who types here and there in a document. Every twentieth update is a deletion. */
 export function editUpdates(updateCount: number): Uint8Array[] {
+  return record((doc) => createTypist(doc)(updateCount)).updates
+}
+
+/** Returns a function that makes this many changes like a person who types here and there in a document. */
+export function createTypist(doc: Y.Doc): (changeCount: number) => void {
   const random = seededRandom(1)
-  return record((doc) => {
-    const text = contentOf(doc)
-    let at = 0
-    for (let n = 0; n < updateCount; n++) {
+  const text = contentOf(doc)
+  let at = 0
+  let n = 0
+  return (changeCount) => {
+    for (const end = n + changeCount; n < end; n++) {
       if (n % 20 === 19 && at > 0) text.delete(--at, 1)
       else text.insert(at++, letter(n))
       if (n % 20 === 19) at = Math.floor(random() * text.length)
     }
-  }).updates
+  }
 }
 
 /** Returns the text after all of these updates. */

@@ -1,0 +1,115 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { createTenant } from '../../attack/tenant.ts'
+import { createClient } from '../../packages/client/src/index.ts'
+import { openDatabase } from '../../packages/server/src/store/engine/open.ts'
+import type { PostgresService } from '../../packages/server/test/support/services.ts'
+import { cpuMicrosecondsOf, type MeasuredProcess, startMeasuredProcess } from '../process.ts'
+import { progress } from '../report.ts'
+import type { Case, Kind, TenantServer } from './case.ts'
+import { Rows } from './rows.ts'
+
+/** A server with a database in which each kind has a certain number of rows. */
+export interface Target {
+  server: MeasuredProcess
+  /** By the name of the kind. */
+  cases: ReadonlyMap<string, Case[]>
+  tenants: ReadonlyMap<string, TenantServer>
+  stop(): Promise<void>
+}
+
+/** The number of rows of a kind: the size, unless the product permits fewer. */
+export const countOf = ({ maxCount = Infinity }: Kind, size: number): number => Math.min(size, maxCount)
+
+/** Long enough for one statement that writes many rows. */
+const statementTimeoutMs = 600_000
+
+/** Starts a server on an empty database, fills the database while the server is stopped, and starts the server again. */
+export async function startTarget(
+  kinds: readonly Kind[],
+  size: number,
+  postgres: PostgresService | undefined,
+): Promise<Target> {
+  const title = `${postgres ? 'PostgreSQL' : 'SQLite'}, ${size.toLocaleString('en')}`
+  const dataDir = mkdtempSync(join(tmpdir(), 'plenum-growth-'))
+  const url = await postgres?.createDatabase()
+  const env = {
+    DATA_DIR: dataDir,
+    DATABASE_URL: url ?? '',
+    SECRET_KEY: 'x'.repeat(32),
+    LIMIT_CREATE_WORKSPACE_PER_HOUR: '0',
+  }
+  const profile = process.env.PROFILE ? ['--cpu-prof', `--cpu-prof-dir=${process.env.PROFILE}`] : []
+  const start = () => startMeasuredProcess('../packages/server/dist/main.js', env, profile)
+
+  const first = await start()
+  const prepared = []
+  for (const kind of kinds) {
+    const tenant = await createTenant(`http://127.0.0.1:${first.port}`, `${kind.name}@example.com`)
+    prepared.push({ kind, tenant, ...(await kind.prepare(tenant)) })
+  }
+  await first.stop()
+
+  const startedAt = performance.now()
+  const database = await openDatabase({
+    ...(url !== undefined && { url }),
+    dataDir,
+    durability: 'relaxed',
+    poolSize: 1,
+    timeoutMs: statementTimeoutMs,
+  })
+  for (const { kind, fill } of prepared) await fill(new Rows(database, title), countOf(kind, size))
+  // What autovacuum does in production. The server never runs `analyze` on SQLite.
+  if (postgres) await sql`vacuum analyze`.execute(database.read)
+  await database.close()
+  progress(`${title}: filled in ${((performance.now() - startedAt) / 1000).toFixed(0)} s`)
+
+  const server = await start()
+  const cases = new Map<string, Case[]>()
+  const tenants = new Map<string, TenantServer>()
+  for (const { kind, tenant, cases: casesOf } of prepared) {
+    const { apiKey, authToken, headers } = tenant
+    const client = createClient({ url: `http://127.0.0.1:${server.port}`, retries: 0, apiKey, authToken })
+    const asTenant = { port: server.port, headers, client }
+    tenants.set(kind.name, asTenant)
+    cases.set(kind.name, casesOf(asTenant, countOf(kind, size)))
+  }
+  return {
+    server,
+    cases,
+    tenants,
+    async stop() {
+      await server.stop()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The CPU time of each process of PostgreSQL, in microseconds. */
+export type ProcessTimes = ReadonlyMap<number, number>
+
+export function postgresTimes({ pid: postmaster }: PostgresService): ProcessTimes {
+  const times = new Map<number, number>()
+  for (const name of readdirSync('/proc')) {
+    const pid = Number(name)
+    if (!Number.isInteger(pid)) continue
+    try {
+      const isChild = new RegExp(`^PPid:\\s+${postmaster}$`, 'm').test(
+        readFileSync(`/proc/${pid}/status`, 'utf8'),
+      )
+      if (isChild || pid === postmaster) times.set(pid, cpuMicrosecondsOf(pid))
+    } catch {
+      // The process has ended meanwhile.
+    }
+  }
+  return times
+}
+
+/** The CPU time between two readings. A process that ended in between is not counted. */
+export function timeBetween(before: ProcessTimes, after: ProcessTimes): number {
+  let sum = 0
+  for (const [pid, time] of after) sum += time - (before.get(pid) ?? 0)
+  return sum
+}

@@ -1,0 +1,21 @@
+/** The values of an option, separated by commas. Default: all known values. Ends the process if a value is unknown. */
+export function knownValues<T extends string>(
+  option: string,
+  value: string | undefined,
+  known: readonly T[],
+): readonly T[] {
+  const values = value?.split(',') ?? known
+  const unknown = values.find((one) => !known.some((name) => name === one))
+  if (unknown === undefined) return known.filter((name) => values.includes(name))
+  console.error(`${option} does not accept "${unknown}". It accepts: ${known.join(', ')}.`)
+  return process.exit(1)
+}
+
+/** The whole numbers of an option, separated by commas. Ends the process if a value is something else. */
+export function wholeNumbers(option: string, value: string, min: number, max: number): number[] {
+  const numbers = value.split(',').map(Number)
+  const isAccepted = (number: number) => Number.isInteger(number) && number >= min && number <= max
+  if (numbers.every(isAccepted)) return numbers
+  console.error(`${option} accepts whole numbers from ${min} to ${max}, but is "${value}".`)
+  return process.exit(1)
+}
