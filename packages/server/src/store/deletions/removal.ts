@@ -4,7 +4,7 @@ import type { Inbox, LeavingUsers, Scope } from '../deletions.ts'
 import { leafFolders } from '../documents/folder-tree.ts'
 import { moveSteps } from './moved-rows.ts'
 import type { RowStep } from './row-step.ts'
-import { someInInbox } from '../notifications/lists.ts'
+import { isAt, someInInbox } from '../notifications/lists.ts'
 import { findAddressee, namesOf, removeFrom } from '../notifications/recipients.ts'
 import { paceOf } from '../engine/pace.ts'
 import { sqliteOf } from '../engine/prepared.ts'
@@ -168,7 +168,7 @@ export const notificationsOf = (
   { documentId, locationId }: { documentId: string; locationId?: string },
 ): RawBuilder<boolean> => {
   const ofDocument = sql<boolean>`${inOrganization} and document_id = ${documentId}`
-  return locationId === undefined ? ofDocument : sql`${ofDocument} and location_id = ${locationId}`
+  return locationId === undefined ? ofDocument : sql`${ofDocument} and ${isAt(locationId)}`
 }
 
 /** Each call finds a few notifications and removes their recipients first: rows of recipients do not name the document. */

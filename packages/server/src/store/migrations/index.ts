@@ -11,6 +11,7 @@ import * as hiddenNotifications from './0009-hidden-notifications.ts'
 import * as usersOfDocuments from './0010-users-of-documents.ts'
 import * as grantsOfUsers from './0011-grants-of-users.ts'
 import * as versionAuthors from './0012-version-authors.ts'
+import * as locations from './0013-locations.ts'
 import type { ColumnTypes, Migration } from './migration.ts'
 
 const types: Record<ColumnTypes['dialect'], ColumnTypes> = {
@@ -32,6 +33,7 @@ const migrations: Record<string, Migration> = {
   '0010-users-of-documents': usersOfDocuments,
   '0011-grants-of-users': grantsOfUsers,
   '0012-version-authors': versionAuthors,
+  '0013-locations': locations,
 }
 
 /** Migrates the database to the newest schema. Servers that start at the same time wait for each other. */

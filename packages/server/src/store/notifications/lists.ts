@@ -2,7 +2,7 @@ import type { Notification } from '@plenum/protocol'
 import {
   type Expression,
   expressionBuilder,
-  type NotNull,
+  type RawBuilder,
   type SelectQueryBuilder,
   sql,
   type SqlBool,
@@ -79,10 +79,13 @@ async function readPositions(
     .where('api_key', '=', apiKey)
     .where('organization_id', '=', organizationId)
     .where('notification_id', 'in', keys)
-    .where('public_id', 'is not', null)
-    .$narrowType<{ public_id: NotNull }>()
     .execute()
-  const found = new Map(rows.map((row) => [row.notification_id, row]))
+  // Not a condition of the query: for `public_id is not null`, SQLite would search all notifications of the organization.
+  const found = new Map(
+    rows.flatMap(({ public_id, ...row }) =>
+      public_id === null ? [] : [[row.notification_id, { ...row, public_id }]],
+    ),
+  )
   const there = positions.flatMap(({ key, state }) => {
     const row = found.get(key)
     return row ? [{ row, state }] : []
@@ -109,48 +112,52 @@ interface Position {
 
 /** The positions of notifications that fit and are not hidden, in the order of the list. */
 async function findPositions(db: Db, apiKey: string, filter: Filter, window: Window): Promise<Position[]> {
-  const { user, ids, locationId } = filter
+  const { user, ids, documentId } = filter
   if (ids?.length === 0) return []
   if (!user) {
-    // The indexes contain no hidden notifications. Locations have no index: their ids are too long for one.
     if (ids) return inWindow(await allPositions(db, apiKey, filter).execute().then(toPositions), window)
-    const { locationId: _, ...indexed } = filter
-    const step = (window: Window) => {
-      const rows = ordered(allPositions(db, apiKey, indexed), 'notifications', window)
-      return rows.select((eb) =>
-        flag(locationId === undefined ? eb.lit(true) : eb('location_id', '=', locationId)).as('fits'),
-      )
-    }
-    return scan(db, window, async (window) => (await step(window).execute()).map(toPosition))
+    return scan(db, window, (window) => scanAll(db, apiKey, filter, window))
   }
   // A recipient is stored by user id or by email address. Each has a read of its own, which follows the order of an index.
   // Both reads may find the same notification.
   const found = new Map<string, Position>()
   for (const name of namesOf(user)) {
     const positions = ids
-      ? toPositions(await inbox(db, apiKey, filter, name).select(inboxColumns).execute())
-      : await scan(db, window, (window) => scanInbox(db, apiKey, filter, name, window))
+      ? await findByIds(db, apiKey, filter, name)
+      : await scan(
+          db,
+          window,
+          (window) => scanInbox(db, apiKey, filter, name, window),
+          ...(documentId === undefined
+            ? []
+            : [(window: Window) => scanDocument(db, apiKey, filter, name, window)]),
+        )
     for (const position of positions) if (!found.has(position.key)) found.set(position.key, position)
   }
   return inWindow([...found.values()], window)
 }
 
-/** Scans rows in order, in short steps, until enough of them fit. */
-async function scan(
-  db: Db,
-  window: Window,
-  step: (window: Window) => Promise<(Position & { fits: boolean })[]>,
-): Promise<Position[]> {
-  const found: Position[] = []
-  let { limit, after } = window
+/** Reads the next rows in the order of the list, and whether each fits. */
+type Step = (window: Window) => Promise<(Position & { fits: boolean })[]>
+
+/**
+ * Scans rows in order, in short steps, until enough of them fit. All `steps` lead to the same notifications in the same order,
+ * through different rows. They take turns, so the cost is that of the one with the fewest rows, times their number.
+ */
+async function scan(db: Db, window: Window, ...steps: Step[]): Promise<Position[]> {
+  const scans = steps.map((step) => ({ step, next: window, found: [] as Position[] }))
   for (;;) {
-    const rows = await step({ ...window, limit, after })
-    for (const { fits, ...position } of rows) if (fits) found.push(position)
-    const last = rows.at(-1)
-    if (!last || rows.length < limit || found.length >= window.limit) return found.slice(0, window.limit)
-    after = [last.timestamp, last.key]
-    limit = rowsPerScan(db)
-    await yieldIfLate()
+    for (const scan of scans) {
+      const { found, next } = scan
+      const rows = await scan.step(next)
+      for (const { fits, ...position } of rows) if (fits) found.push(position)
+      const last = rows.at(-1)
+      if (!last || rows.length < next.limit || found.length >= window.limit) {
+        return found.slice(0, window.limit)
+      }
+      scan.next = { ...window, limit: rowsPerScan(db), after: [last.timestamp, last.key] }
+      await yieldIfLate()
+    }
   }
 }
 
@@ -164,17 +171,104 @@ export function fits(
     eb('notifications.api_key', '=', apiKey),
     eb('notifications.organization_id', '=', organizationId),
     eb('notifications.public_id', 'is not', null),
-    ...(documentId === undefined ? [] : [eb('notifications.document_id', '=', documentId)]),
-    ...(locationId === undefined ? [] : [eb('notifications.location_id', '=', locationId)]),
+    ...(documentId === undefined ? [] : [ids ? isText('document_id', documentId) : isIn(documentId)]),
+    ...(locationId === undefined ? [] : [ids ? isText('location_id', locationId) : isAt(locationId)]),
     ...(ids === undefined ? [] : [eb('notifications.public_id', 'in', ids)]),
   ])
 }
 
+const isIn = (documentId: string) => sql<boolean>`notifications.document_id = ${documentId}`
+
+/**
+ * Compares with an expression, which has no index. Otherwise SQLite, which has no statistics, would read all notifications of
+ * a document to find those with many ids.
+ */
+const isText = (column: 'document_id' | 'location_id', value: string) =>
+  sql<boolean>`${sql.ref(`notifications.${column}`)} || '' = ${value}`
+
+/** An SQL condition for notifications at the location. */
+export const isAt = (locationId: string): RawBuilder<boolean> =>
+  sql<boolean>`(${isAtSimilar(locationId)} and notifications.location_id = ${locationId})`
+
+/**
+ * Exactly the expressions of the index `notifications_at_location`. It has only the beginning of the ids, because whole ids do
+ * not fit into an index. Without `is not null` SQLite would not use it.
+ */
+const isAtSimilar = (locationId: string) => sql<boolean>`
+  notifications.location_id is not null
+  and substr(notifications.location_id, 1, 64) = substr(cast(${locationId} as text), 1, 64)`
+
 const allPositions = (db: Db, apiKey: string, filter: Filter) =>
-  db.selectFrom('notifications').select(['notification_id', 'timestamp']).where(fits(apiKey, filter))
+  db
+    .selectFrom('notifications')
+    .select(['notifications.notification_id', 'notifications.timestamp'])
+    .where(fits(apiKey, filter))
+
+/** The notifications of a filter without user, in the order of an index. No index contains hidden notifications. */
+function inOrder(db: Db, apiKey: string, { locationId, ...indexed }: Filter, window: Window) {
+  const rows = ordered(allPositions(db, apiKey, indexed), 'notifications', window)
+  // The index of locations begins with the document. Without the document, all notifications are scanned.
+  return locationId === undefined || indexed.documentId === undefined
+    ? rows
+    : rows.where(isAtSimilar(locationId))
+}
+
+const hasLocation = ({ locationId }: Filter) =>
+  locationId === undefined ? sql<boolean>`1 = 1` : sql<boolean>`location_id = ${locationId}`
+
+async function scanAll(db: Db, apiKey: string, filter: Filter, window: Window) {
+  const rows = await inOrder(db, apiKey, filter, window)
+    .select(flag(hasLocation(filter)).as('fits'))
+    .execute()
+  return rows.map(toPosition)
+}
+
+/** The notifications of a document, and whether each fits and has this recipient. */
+async function scanDocument(db: Db, apiKey: string, filter: Filter, name: Recipient, window: Window) {
+  const rows = await withRecipient(inOrder(db, apiKey, filter, window), name)
+    .select(flag(sql<boolean>`recipient is not null and ${hasLocation(filter)}`).as('fits'))
+    .execute()
+  return rows.map(toPosition)
+}
+
+/** The notifications with these ids that fit and have this recipient. */
+async function findByIds(db: Db, apiKey: string, filter: Filter, name: Recipient): Promise<Position[]> {
+  // A flag and not a condition: with a condition SQLite would read all notifications of the recipient.
+  const rows = await withRecipient(allPositions(db, apiKey, filter), name)
+    .select(flag(sql<boolean>`recipient is not null`).as('fits'))
+    .execute()
+  return toPositions(rows.filter((row) => row.fits === 1))
+}
+
+/** Adds the columns of one recipient, which are null if the notification does not have the recipient. */
+const withRecipient = (
+  query: SelectQueryBuilder<Schema, 'notifications', { notification_id: string; timestamp: number }>,
+  name: Recipient,
+) =>
+  query
+    .leftJoin('notification_recipients', (join) =>
+      join
+        .onRef('notification_recipients.api_key', '=', 'notifications.api_key')
+        .onRef('notification_recipients.organization_id', '=', 'notifications.organization_id')
+        .onRef('notification_recipients.notification_id', '=', 'notifications.notification_id')
+        .on(isOneOf([name])),
+    )
+    .select(['is_read', 'for_you'])
+
+/** The keys of the notifications of one recipient that fit. */
+export async function keysInInbox(
+  db: Db,
+  apiKey: string,
+  filter: Filter,
+  name: Recipient,
+): Promise<string[]> {
+  if (filter.ids) return (await findByIds(db, apiKey, filter, name)).map(({ key }) => key)
+  const rows = await inbox(db, apiKey, filter, name).select('notifications.notification_id').execute()
+  return rows.map((row) => row.notification_id)
+}
 
 /** The notifications of one recipient that fit. */
-export const inbox = (db: Db, apiKey: string, filter: Filter, name: Recipient) =>
+const inbox = (db: Db, apiKey: string, filter: Filter, name: Recipient) =>
   received(db, apiKey, filter, name)
     .innerJoin('notifications', (join) =>
       join
@@ -202,17 +296,15 @@ const received = (db: Db, apiKey: string, { organizationId }: Filter, name: Reci
 async function scanInbox(db: Db, apiKey: string, filter: Filter, name: Recipient, window: Window) {
   const rows = await ordered(received(db, apiKey, filter, name), 'notification_recipients', window)
     .select(inboxColumns)
-    .select((eb) =>
-      flag(
-        eb.exists(
-          eb
-            .selectFrom('notifications')
-            .select('notifications.timestamp')
-            .whereRef('notifications.notification_id', '=', 'notification_recipients.notification_id')
-            .where(fits(apiKey, filter)),
-        ),
-      ).as('fits'),
-    )
+    .select((eb) => {
+      const fitting = eb
+        .selectFrom('notifications')
+        .select(eb.lit(1).as('one'))
+        .whereRef('notifications.notification_id', '=', 'notification_recipients.notification_id')
+        .where(fits(apiKey, filter))
+      // Not `exists`: for that, PostgreSQL may read all notifications of the organization into a hash table.
+      return sql<number>`coalesce(${fitting}, 0)`.as('fits')
+    })
     .execute()
   return rows.map(toPosition)
 }
@@ -252,8 +344,8 @@ function ordered<D, T extends keyof D, O>(
 interface PositionRow {
   notification_id: string
   timestamp: number
-  is_read?: number
-  for_you?: number
+  is_read?: number | null
+  for_you?: number | null
   fits?: number
 }
 

@@ -3,7 +3,7 @@ import { yieldIfLate } from '../../platform/turns/loop-time.ts'
 import type { Db } from '../engine/db.ts'
 import * as deletions from '../deletions.ts'
 import { stringifyData } from '../engine/json.ts'
-import { type Content, type Filter, fits, inbox, type StoredNotification } from './lists.ts'
+import { type Content, type Filter, fits, keysInInbox, type StoredNotification } from './lists.ts'
 import type { Addressee, NewRecipient } from './recipients.ts'
 import * as recipients from './recipients.ts'
 import { namesOf } from './recipients.ts'
@@ -237,8 +237,7 @@ export async function removeForUser(
   const { organizationId, user } = filter
   const found = new Set<string>()
   for (const name of namesOf(user)) {
-    const rows = await inbox(db, apiKey, filter, name).select('notifications.notification_id').execute()
-    for (const row of rows) found.add(row.notification_id)
+    for (const key of await keysInInbox(db, apiKey, filter, name)) found.add(key)
   }
   const removed = new Set<string>()
   for (const keys of slices([...found])) {

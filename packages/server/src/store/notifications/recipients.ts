@@ -1,10 +1,11 @@
-import { type Expression, expressionBuilder, type NotNull, sql, type SqlBool } from 'kysely'
+import { type Expression, expressionBuilder, type RawBuilder, sql, type SqlBool } from 'kysely'
 import { yieldIfLate } from '../../platform/turns/loop-time.ts'
 import { batched } from '../engine/batched.ts'
 import type { Cursor, Db } from '../engine/db.ts'
 import { organizationLevel } from '../access/grants.ts'
 import type { Schema } from '../schema/schema.ts'
 import { slices } from '../engine/slices.ts'
+import { sqliteOf } from '../engine/prepared.ts'
 
 /** A user, or an address without a known user. */
 export type Recipient = { userId: string; email: string | null } | { userId: null; email: string }
@@ -105,8 +106,18 @@ export async function listMembers(
 export async function findUsers(db: Db, apiKey: string, userIds: readonly string[]): Promise<Addressee[]> {
   if (userIds.length === 0) return []
   await yieldIfLate()
-  return (await users(db, apiKey).where('user_id', 'in', userIds).execute()).map(toAddressee)
+  const { rows } = await sql<{ user_id: string; email: string | null }>`
+    select user_id, email from ${usersById(db)}
+    where api_key = ${apiKey} and user_id in (${sql.join(userIds)})`.execute(db)
+  return rows.map(toAddressee)
 }
+
+/**
+ * The users table for look-ups by id. Without the hint SQLite, which has no statistics, would read the addresses of all users
+ * of the API key from the index `users_by_email_user_id` if there are many ids. The name is that of the primary key.
+ */
+const usersById = (db: Db): RawBuilder<unknown> =>
+  sqliteOf(db) ? sql`users indexed by sqlite_autoindex_users_1` : sql`users`
 
 /** The users with one of these lower-case addresses, in pages: many users may share an address. */
 export async function* findByEmail(
@@ -213,13 +224,9 @@ export async function markRead(
     .where('organization_id', '=', organizationId)
     .where('notification_id', '=', key)
     .where((eb) => {
-      const emails = eb
-        .selectFrom('users')
-        .select('users.email')
-        .where('users.api_key', '=', apiKey)
-        .where('users.user_id', 'in', userIds)
-        .where('users.email', 'is not', null)
-        .$narrowType<{ email: NotNull }>()
+      const emails = sql<string>`(
+        select email from ${usersById(db)}
+        where api_key = ${apiKey} and user_id in (${sql.join(userIds)}) and email is not null)`
       return eb.or([
         eb.and([eb('by_email', '=', 0), eb('recipient', 'in', userIds)]),
         eb.and([eb('by_email', '=', 1), eb('recipient', 'in', emails)]),
