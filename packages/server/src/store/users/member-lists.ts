@@ -8,7 +8,10 @@ import {
   type FlaggedRow,
   type Grants,
   grantsOf,
+  hasFewMembers,
+  inGroups,
   isBehind,
+  cursorOf,
   type Step,
   walk,
   type Window,
@@ -22,9 +25,31 @@ export async function listAtLevel(db: Db, apiKey: string, level: Level, page: Me
   const grants = grantsOf(apiKey, level.organizationId, now, ['created_at', 'user_id'])
   const few = await findFew(db, grants, filter)
   const atThisLevel = sql<boolean>`resource_type = ${level.type} and resource_id = ${level.id}`
-  return collect(db, apiKey, page, (window) =>
-    few ? amongUsers(db, grants, atThisLevel, few, window) : walk(db, grants, atThisLevel, filter, window),
-  )
+  const { groupIds } = filter
+  const areFewMembers = !few && groupIds !== undefined && (await hasFewMembers(db, grants, groupIds))
+  return collect(db, apiKey, page, (window) => {
+    if (few) return amongUsers(db, grants, atThisLevel, few, window)
+    if (areFewMembers) return amongMembers(db, grants, atThisLevel, groupIds, window)
+    return walk(db, grants, atThisLevel, filter, window)
+  })
+}
+
+/** Reads the grants of all members and sorts them. The level may have very many users who are no members. */
+async function amongMembers(
+  db: Db,
+  { inOrganization, isLive, order }: Grants,
+  atThisLevel: Grants['isLive'],
+  groupIds: readonly string[],
+  { after, limit }: Window,
+): Promise<Step> {
+  // `+ created_at` as in `amongUsers`.
+  const { rows } = await sql<FlaggedRow>`
+    select ${columns}, 1 as fits from grants
+    where ${inOrganization} and ${atThisLevel} and ${isLive} and ${isBehind(order, after)}
+      and user_id in (select user_id from user_group_members where ${inOrganization} and ${inGroups(groupIds)})
+    order by + created_at, user_id limit ${sql.lit(limit)}`.execute(db)
+  const last = rows.length === limit ? rows.at(-1) : undefined
+  return { rows, last: last && cursorOf(order, last) }
 }
 
 async function amongUsers(
