@@ -12,6 +12,7 @@ import * as usersOfDocuments from './0010-users-of-documents.ts'
 import * as grantsOfUsers from './0011-grants-of-users.ts'
 import * as versionAuthors from './0012-version-authors.ts'
 import * as locations from './0013-locations.ts'
+import * as versionOrder from './0014-version-order.ts'
 import type { ColumnTypes, Migration } from './migration.ts'
 
 const types: Record<ColumnTypes['dialect'], ColumnTypes> = {
@@ -34,6 +35,7 @@ const migrations: Record<string, Migration> = {
   '0011-grants-of-users': grantsOfUsers,
   '0012-version-authors': versionAuthors,
   '0013-locations': locations,
+  '0014-version-order': versionOrder,
 }
 
 /** Migrates the database to the newest schema. Servers that start at the same time wait for each other. */
