@@ -1,0 +1,131 @@
+import { sql } from 'kysely'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { SqliteConnection } from '../../src/store/engine/sqlite-driver.ts'
+import { tables } from '../../src/store/schema/tables.ts'
+import * as given from '../support/given.ts'
+import { useServer } from '../support/harness.ts'
+import { seed } from '../support/large-data.ts'
+
+const organizationId = 'org_1'
+/** As many ids as one read or one write may name in these tests. SQLite decides by the number of values in a list. */
+const [readIds, writtenIds] = [30, 200]
+const ids = (prefix: string, count: number) =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index}`)
+
+/**
+ * Whether SQLite reads all rows of an organization or of an API key, to find those that have one of the values in a list. For
+ * `organizations` the two columns are the whole key.
+ */
+const isBroad = (detail: string) => {
+  const table = /^(?:SEARCH|SCAN) (\w+)/.exec(detail)?.[1] ?? ''
+  if (!(table in tables) || table === 'organizations') return false
+  return (
+    detail.startsWith('SCAN') || /\(api_key=\?(?: AND organization_id=\?)?(?: AND \w+[<>]\?)?\)/.test(detail)
+  )
+}
+
+describe('the queries of SQLite, which has no statistics', () => {
+  const server = useServer('sqlite')
+  afterEach(() => vi.restoreAllMocks())
+
+  test('[S2] a request with a long list of ids reads only the rows that it names', async () => {
+    const tenant = await given.tenant(server)
+    const { client } = tenant
+    const run = vi.spyOn(SqliteConnection.prototype, 'run')
+    const organization = { organizationId }
+    const userIds = ids('u', readIds)
+    const documentIds = ids('d', readIds)
+    const groupIds = ids('g', readIds)
+    await given.organization(tenant)
+    const documents = ids('d', writtenIds).map((documentId) => ({ documentId }))
+    await client.documents.add({ ...organization, documents })
+    await client.documents.update({ ...organization, documents })
+    await client.documents.get({ ...organization, documentIds })
+    const folderIds = ids('f', readIds)
+    const folders = ids('f', writtenIds).map((folderId) => ({ folderId }))
+    await client.folders.add({ ...organization, folders })
+    await client.documents.move({ ...organization, documentIds, folderId: 'f0' })
+    await client.permissions.get({ ...organization, userIds, documentIds, folderIds })
+    for (const level of [{}, { documentId: 'd0' }, { folderId: 'f0' }]) {
+      const users = ids('u', writtenIds).map((userId) => ({ userId, email: `${userId}@example.com` }))
+      await client.users.add({ ...organization, ...level, users })
+      await client.users.update({ ...organization, ...level, users })
+      await client.users.get({ ...organization, ...level, userIds })
+    }
+    const groups = groupIds.map((groupId) => ({ groupId, groupName: groupId }))
+    await client.userGroups.add({ ...organization, organizationUserGroups: groups })
+    for (const members of [[], ids('u', writtenIds)]) {
+      if (members.length > 0) {
+        const group = { ...organization, organizationUserGroupId: 'g0' }
+        await client.userGroups.addUsers({ ...group, userIds: members })
+      }
+      await client.users.get({ ...organization, organizationUserGroupIds: groupIds })
+      await client.users.get({ ...organization, allDocuments: true, organizationUserGroupIds: groupIds })
+    }
+    const notifyUsers = ids('u', writtenIds).map((userId) => ({ userId }))
+    const notificationIds = ids('n', readIds)
+    for (const notificationId of notificationIds) {
+      await given.notification(tenant, { ...organization, documentId: 'd0', notificationId, notifyUsers })
+    }
+    for (const filter of [{ documentId: 'd0' }, { userId: 'u0' }, { documentId: 'd0', userId: 'u0' }]) {
+      expect((await client.notifications.get({ ...organization, ...filter })).data).toHaveLength(readIds)
+      await client.notifications.get({ ...organization, ...filter, notificationIds })
+      const changes = notificationIds.map((id) => ({ id, readByUserIds: userIds, persistReadForUsers: true }))
+      await client.notifications.update({ ...organization, ...filter, notifications: changes })
+    }
+    await client.notifications.delete({ ...organization, documentId: 'd0', locationId: 7 })
+    await client.notifications.delete({ ...organization, userId: 'u1', notificationIds })
+    await client.notifications.delete({ ...organization, documentId: 'd0', notificationIds })
+    await client.users.delete({ ...organization, userIds })
+    await client.documents.delete({ ...organization, documentIds })
+
+    const statements = new Set(run.mock.calls.map(([statement]) => statement))
+    const withLists = [...statements].filter((one) => / in \(\s*(\?|select)/.test(one))
+    expect(withLists.length).toBeGreaterThan(30)
+    const broad: [string, string][] = []
+    for (const statement of withLists) {
+      const { rows } = await sql<{ detail: string }>`explain query plan ${sql.raw(statement)}`.execute(
+        server.database.read,
+      )
+      for (const { detail } of rows) if (isBroad(detail)) broad.push([detail, statement])
+      const isByNotificationIds = /"public_id" in \(/.test(statement)
+      if (isByNotificationIds && !rows.some(({ detail }) => detail.includes(' public_id=?'))) {
+        broad.push([rows.map(({ detail }) => detail).join('; '), statement])
+      }
+    }
+    expect(broad).toEqual([])
+  })
+
+  test('[12.2] [18.2] [S2] a filter that matches few items takes few statements, however many other items there are', async () => {
+    const tenant = await given.tenant(server)
+    const { client } = tenant
+    const organization = { organizationId }
+    await given.organization(tenant)
+    const fill = seed(server.database, tenant.apiKey, organizationId)
+    await fill.documents(2)
+    await fill.notifications(20_000, 1)
+    await fill.inbox(20_000, 'reader')
+    await fill.members(20_000)
+    const groups = { ...organization, organizationUserGroups: [{ groupId: 'g', groupName: 'G' }] }
+    await client.userGroups.add(groups)
+    await fill.groupMembers(100, 'g')
+    const rare = { ...organization, notificationId: 'rare', notifyUsers: [{ userId: 'reader' }] }
+    await given.notification(tenant, { ...rare, documentId: 'd1', locationId: 7 })
+    const run = vi.spyOn(SqliteConnection.prototype, 'run')
+    const expectFewStatements = async (read: () => Promise<{ data: unknown }>, found: number) => {
+      const before = run.mock.calls.length
+      expect((await read()).data).toHaveLength(found)
+      expect(run.mock.calls.length - before).toBeLessThan(20)
+    }
+    for (const filter of [
+      { documentId: 'd1', locationId: 7 },
+      { documentId: 'd1', locationId: 7, userId: 'reader' },
+    ]) {
+      await expectFewStatements(() => client.notifications.get({ ...organization, ...filter }), 1)
+    }
+    const elsewhere = { ...organization, documentId: 'd2', userId: 'reader' }
+    await expectFewStatements(() => client.notifications.get(elsewhere), 0)
+    const inGroup = { ...organization, organizationUserGroupIds: ['g'], pageSize: 1000 }
+    await expectFewStatements(() => client.users.get(inGroup), 100)
+  })
+})
