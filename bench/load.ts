@@ -57,15 +57,23 @@ export async function sendRequests({
           `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n${head}content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
         )
       }
+      // The length of the whole answer, once its head has arrived. Large answers are not searched again with every chunk.
+      let answerLength: number | undefined
+      let receivedLength = 0
       socket.setEncoding('latin1').on('data', (chunk: string) => {
-        received += chunk
-        const end = received.indexOf('\r\n\r\n')
-        if (end < 0) return
-        const length = Number(/content-length: (\d+)/i.exec(received.slice(0, end))?.[1])
-        if (received.length < end + 4 + length) return
+        receivedLength += chunk.length
+        if (answerLength === undefined) {
+          received += chunk
+          const end = received.indexOf('\r\n\r\n')
+          if (end < 0) return
+          answerLength = end + 4 + Number(/content-length: (\d+)/i.exec(received.slice(0, end))?.[1])
+        }
+        if (receivedLength < answerLength) return
         latencies.push(performance.now() - sentAt)
         if (!received.startsWith('HTTP/1.1 200')) failures.push(received.slice(0, received.indexOf('\r\n')))
         received = ''
+        answerLength = undefined
+        receivedLength = 0
         if (pauseMs === undefined) next()
         else setTimeout(next, pauseMs)
       })

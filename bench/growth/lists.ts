@@ -121,6 +121,12 @@ export const documents: Kind = {
             data: () => ({ organizationId, documentIds: [randomId()] }),
             minItems: 1,
           }),
+          restCase(server, {
+            title: 'read 30 by id',
+            path,
+            data: () => ({ organizationId, documentIds: Array.from({ length: 30 }, randomId) }),
+            minItems: 20,
+          }),
           ...pagesOf(server, { path, filter: { organizationId }, nextPageToken }),
           restCase(server, {
             title: `a folder with ${foundCount}`,
@@ -233,6 +239,12 @@ export const users: Kind = {
             data: () => ({ organizationId, userIds: [randomId()] }),
             minItems: 1,
           }),
+          restCase(server, {
+            title: 'read 30 by id',
+            path,
+            data: () => ({ organizationId, userIds: Array.from({ length: 30 }, randomId) }),
+            minItems: 20,
+          }),
           ...pagesOf(server, { path, filter: { organizationId }, nextPageToken }),
           byGroup('small'),
           byGroup('large'),
@@ -326,6 +338,18 @@ export const notifications: Kind = {
             path: '/v1/notifications/get',
             data: () => ({ organizationId, notificationIds: [randomId()] }),
             minItems: 1,
+          }),
+          restCase(server, {
+            title: 'read 30 of a document by id',
+            path,
+            data: () => ({ ...ofDocument, notificationIds: Array.from({ length: 30 }, randomId) }),
+            minItems: 10,
+          }),
+          restCase(server, {
+            title: 'read 30 of a user by id',
+            path,
+            data: () => ({ ...ofUser, notificationIds: Array.from({ length: 30 }, randomId) }),
+            minItems: 10,
           }),
           ...pagesOf(server, {
             title: ' of a document',

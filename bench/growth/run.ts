@@ -25,7 +25,7 @@ the time that the request took (p50). Then measures for how long large operation
   --stop-size 100000          rows in each organization that is read and deleted for "stops"
   --help                      shows this text
 
-Each size has a server and a database of its own. Databases are deleted at the end. Sizes of 1,000,000 need 10 GB in the
+Each size has a server and a database of its own. Databases are deleted at the end. Sizes of 1,000,000 need 6 GB in the
 folder for temporary files (TMPDIR).`
 
 const { values: options } = parseArgs({
