@@ -45,7 +45,6 @@ export function createApp(deps: AppDeps): FastifyInstance {
     },
   })
   app.decorateRequest('caller', undefined)
-  app.decorateRequest('confirming', undefined)
   app.decorateRequest('operationName', undefined)
   checkEveryRequest(app, deps)
   answerFailures(app)

@@ -27,16 +27,6 @@ export function createAuthenticator(credentials: Credentials) {
     return credentials.apiKey(id).then((found) => accept(found, token))
   }
 
-  /**
-   * Returns the caller that `apiKey` returns if nothing has changed since the API key was last read. A caller that gets this
-   * one gets no answer before `apiKey` has confirmed it.
-   */
-  function expectedApiKey(headers: IncomingHttpHeaders): ApiKey | undefined {
-    const { id = '', token = '' } = presentedCredentials(headers)
-    const known = credentials.lastKnown(id)
-    return known && matchesAny(token, known.tokens) ? known.caller : undefined
-  }
-
   async function workspace(headers: IncomingHttpHeaders, path: string): Promise<Callers['workspace']> {
     const workspaceId = headerOf(headers, 'x-svc-workspace-id')
     if (!workspaceId) throw invalid('Workspace ID not found in headers.')
@@ -60,7 +50,7 @@ export function createAuthenticator(credentials: Credentials) {
     return accept(await credentials.apiKey(id), token)
   }
 
-  return { apiKey, expectedApiKey, workspace, body }
+  return { apiKey, workspace, body }
 }
 
 export type Authenticator = ReturnType<typeof createAuthenticator>

@@ -18,8 +18,6 @@ import { StartQueue } from '../platform/turns/start-queue.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Callers[Access] | undefined
-    /** Defined if `caller` is only expected, and its credentials are being read. */
-    confirming: Promise<Callers[Access]> | undefined
     /** `family.verb`. The route sets it before it checks the credentials. */
     operationName: string | undefined
   }
@@ -72,14 +70,6 @@ function mountOperation(
               request.caller = caller
               return done()
             }
-            const expected = checkCaller.expected(request)
-            if (expected) {
-              request.caller = expected
-              request.confirming = caller
-              // Without this, a refusal would end the process if the body is refused first.
-              caller.catch(() => {})
-              return done()
-            }
             caller.then((found) => {
               request.caller = found
               done()
@@ -89,46 +79,24 @@ function mountOperation(
           }
         },
         handler: async (request, reply) => {
-          const run = async (caller: Callers[Access]): Promise<Answer> => {
-            const turn = turns.enter(callerScope(declaration.access, caller))
-            if (turn) await turn
-            return runCall(services, {
-              callable,
-              version,
-              caller,
-              input: readInput(declaration, request.body),
-              bytes: Number(request.headers['content-length'] ?? bodyLimit),
-              idempotencyKey: request.headers['idempotency-key'],
-              log: request.log,
-            })
-          }
-          const { caller, confirming } = request
-          if (caller && confirming) return send(reply, await runExpected(run, caller, confirming))
           const input = readInput(declaration, request.body)
-          return send(reply, await run(caller ?? (await checkCaller.byBody(request, input))))
+          const caller = request.caller ?? (await checkCaller.byBody(request, input))
+          const turn = turns.enter(callerScope(declaration.access, caller))
+          if (turn) await turn
+          const answer = await runCall(services, {
+            callable,
+            version,
+            caller,
+            input,
+            bytes: Number(request.headers['content-length'] ?? bodyLimit),
+            idempotencyKey: request.headers['idempotency-key'],
+            log: request.log,
+          })
+          return send(reply, answer)
         },
       })
     }
   }
-}
-
-/**
- * Runs a read for the caller that is expected while the caller's credentials are read, so that PostgreSQL gets both queries
- * at once. Runs it again if the API key has changed. Nothing is answered before the credentials are confirmed.
- */
-async function runExpected(
-  run: (caller: Callers[Access]) => Promise<Answer>,
-  expected: Callers[Access],
-  confirming: Promise<Callers[Access]>,
-): Promise<Answer> {
-  const [early, confirmed] = await Promise.allSettled([run(expected), confirming])
-  if (confirmed.status === 'fulfilled' && confirmed.value === expected) {
-    if (early.status === 'fulfilled') return early.value
-    throw early.reason
-  }
-  if (early.status === 'fulfilled') early.value.onSent?.()
-  if (confirmed.status === 'rejected') throw confirmed.reason
-  return run(confirmed.value)
 }
 
 function send(reply: FastifyReply, { httpStatus, body, isReplayed, onSent }: Answer): FastifyReply {
@@ -142,9 +110,6 @@ function send(reply: FastifyReply, { httpStatus, body, isReplayed, onSent }: Ans
   if (!Array.isArray(body)) return reply.send(body)
   return reply.header('content-length', byteLength(body)).send(Readable.from(body, { objectMode: false }))
 }
-
-/** Longer bodies are not read before the credentials are confirmed. */
-const maxExpectedBytes = 4 * 1024
 
 /** Finds the caller of an operation by the credentials of the request, then checks its options, rate limit and domain. */
 function createCallerCheck(deps: MountDeps, declaration: Operation) {
@@ -177,15 +142,9 @@ function createCallerCheck(deps: MountDeps, declaration: Operation) {
     },
     body: () => undefined,
   }[access]
-  /** The caller of a read with a short body, before its credentials are read. Undefined: nobody is expected. */
-  const expected = (request: FastifyRequest): ApiKey | undefined => {
-    if (access !== 'apiKey' || declaration.effect !== 'read') return undefined
-    if (Number(request.headers['content-length'] ?? Infinity) > maxExpectedBytes) return undefined
-    return authenticator.expectedApiKey(request.headers)
-  }
   const byBody = async (request: FastifyRequest, input: unknown) =>
     checkOptionAndLimits(request, await authenticator.body(input, request.headers))
-  return { byHeaders, expected, byBody }
+  return { byHeaders, byBody }
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

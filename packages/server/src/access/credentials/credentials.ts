@@ -11,8 +11,6 @@ export interface KnownCaller<T> {
   readonly tokens: readonly Buffer[]
 }
 
-type FoundApiKey = NonNullable<Awaited<ReturnType<typeof apiKeys.find>>>
-
 /**
  * Looks up API keys and workspaces with their auth tokens. API keys are cached only if no other process can change them. An
  * operation that changes an API key drops it from the cache, so that a reset token is invalid immediately. Otherwise the
@@ -22,8 +20,6 @@ export class Credentials {
   readonly #database: Database
   readonly #tokenKey: Buffer
   readonly #cache = new LRUCache<string, KnownCaller<ApiKey>>({ max: 10_000 })
-  /** The API keys as they were when they were last read. `row` is what was read. */
-  readonly #lastRead = new LRUCache<string, { row: string; known: KnownCaller<ApiKey> }>({ max: 10_000 })
   /** The lookups of this iteration of the event loop, whose query is not sent yet. */
   readonly #unsent = new Map<string, Promise<KnownCaller<ApiKey> | undefined>>()
   /** Tokens by the record that they are derived from. Deriving one takes longer than reading its record. */
@@ -39,14 +35,6 @@ export class Credentials {
   /** Returns the API key if it is cached. Otherwise it must be looked up with `apiKey`. */
   peek(apiKey: string): KnownCaller<ApiKey> | undefined {
     return this.#cache.get(apiKey)
-  }
-
-  /**
-   * Returns the API key as it was when it was last read, which may be out of date. If nothing has changed since, `apiKey`
-   * returns the same object.
-   */
-  lastKnown(apiKey: string): KnownCaller<ApiKey> | undefined {
-    return this.#lastRead.get(apiKey)?.known
   }
 
   /** Returns undefined if the API key does not exist. */
@@ -65,18 +53,12 @@ export class Credentials {
     const changes = this.#changes
     const found = await apiKeys.find(this.#database.read, apiKey)
     if (!found) return undefined
-    const known = this.#sameIfUnchanged(apiKey, found)
+    const known = {
+      caller: found.key,
+      tokens: found.tokens.map((token) => this.#tokenOf(apiKey, token)),
+    }
     // An API key that was read before a change must not be cached after it.
     if (this.#database.exclusive && changes === this.#changes) this.#cache.set(apiKey, known)
-    return known
-  }
-
-  #sameIfUnchanged(apiKey: string, found: FoundApiKey): KnownCaller<ApiKey> {
-    const row = JSON.stringify(found)
-    const last = this.#lastRead.get(apiKey)
-    if (last?.row === row) return last.known
-    const known = { caller: found.key, tokens: found.tokens.map((token) => this.#tokenOf(apiKey, token)) }
-    this.#lastRead.set(apiKey, { row, known })
     return known
   }
 
