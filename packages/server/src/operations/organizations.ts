@@ -51,6 +51,7 @@ export const organizationHandlers: Handlers<Operations['organizations']> = {
       read: (window: Window) =>
         ids ? organizations.findMany(db, apiKey, ids, window) : organizations.list(db, apiKey, window),
       cursor: ({ createdAt, id }: { createdAt: number; id: string }) => [createdAt, id],
+      ...(ids && { maxRows: ids.length }),
     }
     const present = (rows: readonly Organization[]) => rows
     return version === 'v1' ? listAll(call, list, present) : page(call, input, list, present)

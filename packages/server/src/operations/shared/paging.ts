@@ -35,7 +35,12 @@ interface List<T> {
   cursor: (item: T) => Cursor
   /** Default: 256. Lists with larger rows set fewer. */
   rowsPerQuery?: number
+  /** The list has at most this many rows, because the caller named them. Default: no limit. */
+  maxRows?: number
 }
+
+/** A read of up to this many rows does not wait for other reads. */
+export const fewRows = 4
 
 /** Turns stored rows into what callers read. */
 type Present<Row, Shown> = (rows: readonly Row[]) => readonly Shown[] | Promise<readonly Shown[]>
@@ -110,7 +115,10 @@ const firstRows = <Row>(
   { caller, services: { longReads } }: ListCall,
   list: List<Row>,
   { size, after }: Page,
-) => longReads.query(caller.apiKey, () => list.read({ limit: limitOf(list, size), after }))
+) => {
+  const read = () => list.read({ limit: limitOf(list, size), after })
+  return (list.maxRows ?? Infinity) <= fewRows ? read() : longReads.query(caller.apiKey, read)
+}
 
 const presentAll = <Row, Shown>(rows: Row[], present: Present<Row, Shown>) =>
   (rows.length > 0 ? present(rows) : []) as Shown[] | Promise<Shown[]>
