@@ -13,6 +13,7 @@ import type { ApiKey } from '../store/api-keys.ts'
 import type { ApiKeyCheck } from './api-key-check.ts'
 import { type Authenticator, requireOption } from './authenticate.ts'
 import { requestAddress } from './sockets/request-address.ts'
+import { afterArrivals } from '../platform/turns/after-arrivals.ts'
 import { StartQueue } from '../platform/turns/start-queue.ts'
 
 declare module 'fastify' {
@@ -81,6 +82,8 @@ function mountOperation(
         handler: async (request, reply) => {
           const input = readInput(declaration, request.body)
           const caller = request.caller ?? (await checkCaller.byBody(request, input))
+          // If the database was asked for the credentials, the request has waited for others already.
+          if (services.database.exclusive) await afterArrivals()
           const turn = turns.enter(callerScope(declaration.access, caller))
           if (turn) await turn
           const answer = await runCall(services, {

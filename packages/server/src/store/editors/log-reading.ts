@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { joinParts, maxPartBytes } from '../engine/byte-parts.ts'
 import type { Db } from '../engine/db.ts'
 import { type Contents, type Key, keyOf } from './editors.ts'
-import { prepared } from '../engine/prepared.ts'
+import { prepared, sqliteOf } from '../engine/prepared.ts'
 import type { EditorRef } from '../refs.ts'
 
 export interface Update {
@@ -37,7 +37,7 @@ export interface EditorLog extends StoredLog {
  * Reads the editor with its snapshot and, if they are not too large, its updates. All in one statement: between two statements
  * a compaction could move updates into the snapshot, so that neither statement sees them. The snapshot is the first row.
  */
-const selectLog = prepared((db, key: Key) =>
+const logQuery = (db: Db, key: Key, max: { snapshotBytes?: number; updateBytes: number }) =>
   db
     .selectFrom('editors')
     .leftJoin(
@@ -46,6 +46,11 @@ const selectLog = prepared((db, key: Key) =>
           .selectFrom('editor_snapshots')
           .select((eb) => [eb.lit<number>(0).as('at'), 'bytes', 'parts', 'snapshot_id'])
           .where((eb) => eb.and(key))
+          .$if(max.snapshotBytes !== undefined, (some) =>
+            some.where((eb) =>
+              eb(eb.fn<number>('length', ['bytes']), '<=', eb.lit(max.snapshotBytes as number)),
+            ),
+          )
           .unionAll(
             eb
               .selectFrom('editor_updates')
@@ -59,7 +64,7 @@ const selectLog = prepared((db, key: Key) =>
                     .select((eb) => eb.fn.sum<number>(eb.fn('length', ['bytes'])).as('bytes'))
                     .where((eb) => eb.and(key)),
                   '<=',
-                  maxPartBytes,
+                  eb.lit(max.updateBytes),
                 ),
               ),
           )
@@ -70,8 +75,29 @@ const selectLog = prepared((db, key: Key) =>
     .select(['last_updated', 'last_updated_by', 'session_id'])
     .select(['log.at', 'log.bytes', 'log.parts', 'log.snapshot_id'])
     .where((eb) => eb.and(key))
-    .orderBy('log.at'),
+    .orderBy('log.at')
+
+const selectLog = prepared((db, key: Key) => logQuery(db, key, { updateBytes: maxPartBytes }))
+
+/** As `selectLog`, without a snapshot or updates that are not small. */
+const selectSmallLog = prepared(
+  (db, key: Key) => logQuery(db, key, { snapshotBytes: maxSmallBytes, updateBytes: maxSmallBytes }),
+  { isSmallRead: true },
 )
+
+/** Most editors are smaller. On PostgreSQL, small editors are read together with other small reads. */
+const maxSmallBytes = 16 * 1024
+
+async function readRows(db: Db, key: Key): Promise<LogRow[]> {
+  if (sqliteOf(db)) return selectLog(db, key)
+  const rows = await selectSmallLog(db, key)
+  const [editor] = rows
+  if (!editor) return rows
+  const { seq, snapshot_seq: snapshotSeq } = editor
+  const hasSnapshot = snapshotSeq === 0 || rows.some(({ at }) => at === 0)
+  const hasUpdates = rows.filter(({ at }) => at !== null && at > 0).length === seq - snapshotSeq
+  return hasSnapshot && hasUpdates ? rows : selectLog(db, key)
+}
 
 type LogRow = Awaited<ReturnType<typeof selectLog>>[number]
 
@@ -81,7 +107,7 @@ const maxAttempts = 5
 export async function read(db: Db, apiKey: string, ref: EditorRef): Promise<StoredLog | undefined> {
   const key = keyOf(apiKey, ref)
   for (let attempt = 1; ; attempt++) {
-    const rows = await selectLog(db, key)
+    const rows = await readRows(db, key)
     const [editor] = rows
     if (!editor) return undefined
     const log = await readRest(db, key, editor, rows)

@@ -50,8 +50,8 @@ interface PreparedOptions {
   isSmallRead?: boolean
 }
 
-/** Reads with more values than this have longer lists, and so more rows. */
-const maxValuesOfSmallRead = 8
+/** Reads with longer lists have more rows. */
+const maxIdsOfSmallRead = 4
 
 /**
  * A query of the hot path. It is compiled once for each database and each length of its lists, because building a query costs
@@ -73,12 +73,37 @@ export function prepared<V extends Values, Row>(
     let query = queries.get(shape)
     if (!query) {
       query = build(db, placeholders(values)).compile()
+      if (!sqlite) query = withoutRepeatedParameters(query)
       queries.set(shape, query)
     }
     const parameters = bind(query, values)
     if (sqlite) return sqlite.run<Row>(query.sql, parameters).rows
-    return runOnPostgres(db, query, parameters, isSmallRead && parameters.length <= maxValuesOfSmallRead)
+    return runOnPostgres(db, query, parameters, isSmallRead && countIds(values) <= maxIdsOfSmallRead)
   }
+}
+
+/** Sends a value once, even if the query names it several times. */
+function withoutRepeatedParameters<Row>(query: CompiledQuery<Row>): CompiledQuery<Row> {
+  const parameters: unknown[] = []
+  const numbers = new Map<unknown, number>()
+  const sql = query.sql.replaceAll(/\$(\d+)/g, (_, n) => {
+    const one = query.parameters[Number(n) - 1]
+    const key = one instanceof Parameter ? `${one.name} ${one.index}` : Symbol()
+    const number = numbers.get(key) ?? parameters.push(one)
+    numbers.set(key, number)
+    return `$${number}`
+  })
+  return { ...query, sql, parameters }
+}
+
+/** How many values the lists have. */
+function countIds(values: Values): number {
+  let count = 0
+  for (const name in values) {
+    const value = values[name]
+    if (Array.isArray(value)) count += value.length
+  }
+  return count
 }
 
 /** The lengths of the lists as one number. Each length must be below 1024. */
