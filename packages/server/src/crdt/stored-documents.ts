@@ -35,6 +35,8 @@ const waitMs = 30_000
 
 /** The memory for the content of small documents that are read again and again. */
 const maxRenderedBytes = 16 * 1024 * 1024
+/** What an entry takes besides the content. */
+const entryBytes = 512
 
 export function createStoredDocuments(
   threads: Pick<DocumentThreads, 'run'>,
@@ -53,7 +55,7 @@ export function createStoredDocuments(
   /** The content of small documents. The same bytes have the same content, so that nothing here can be out of date. */
   const rendered = new LRUCache<string, Uint8Array>({
     maxSize: maxRenderedBytes,
-    sizeCalculation: (json, key) => json.length + key.length,
+    sizeCalculation: (json) => json.length + entryBytes,
   })
 
   return {

@@ -2,6 +2,7 @@ import { ApiError, type Operations } from '@plenum/protocol'
 import { backendUserIds } from '../access/backend-users.ts'
 import type { Call, Handlers } from '../calls/call.ts'
 import { groupBy } from '../platform/group-by.ts'
+import { isLoopHeld } from '../platform/turns/loop-time.ts'
 import { beingDeleted } from '../store/deletions.ts'
 import type { Db } from '../store/engine/db.ts'
 import * as documents from '../store/documents/documents.ts'
@@ -24,7 +25,8 @@ export const liveStateHandlers: Handlers<Operations['liveState']> = {
       if (missing.length > 0) for (const [one, result] of await setAll(db, missing)) results.set(one, result)
       return broadcasts.map((one) => {
         const result = results.get(one)
-        if (result === 'no document') return beingDeleted()
+        // Thrown, so that nothing of a call stays that is refused after its organization was created.
+        if (result === 'no document') throw beingDeleted()
         if (result === undefined || result instanceof ApiError) return result
         const { organizationId, documentId } = one.call.input
         one.call.signal({ kind: 'liveState', organizationId, documentId, seq: result.seq })
@@ -58,7 +60,7 @@ async function setAll(db: Db, broadcasts: readonly Broadcast[]): Promise<Map<Bro
     changes: group.map(({ change }) => change),
   }))
   const results = new Map<Broadcast, Result>()
-  const found = await liveStates.setAll(db, writes, groups[0]?.[0].call.now ?? 0)
+  const found = await liveStates.setAll(db, writes, groups[0]?.[0].call.now ?? 0, { isLate: isLoopHeld })
   for (const [index, result] of found.entries()) {
     const group = groups[index] ?? []
     for (const one of result ? group.slice(0, result.count) : group) {

@@ -23,6 +23,7 @@ export const userHandlers: Handlers<Operations['users']> = {
     await requireLevel(db, apiKey, level, create, now)
     const items = byId(input.users, (user) => user.userId)
     const there = await grants.find(db, apiKey, level, [...items.keys()], now)
+    await grants.holdProfiles(db, apiKey, [...items.keys()])
     await users.put(db, apiKey, items, now)
     // A member who is added again keeps the expiry, and without a sent role the whole grant. Otherwise an expiring grant
     // would become permanent.
@@ -65,13 +66,19 @@ export const userHandlers: Handlers<Operations['users']> = {
   update: {
     async writeAll(calls) {
       const [{ db }] = calls as [UpdateCall]
-      const found = await members.updateAll(db, calls.map(toUpdate))
-      const answers: (Outcomes | ApiError)[] = []
-      for (const [index, call] of calls.entries()) {
-        const there = found[index] as (typeof found)[number]
-        answers.push(there instanceof ApiError ? there : await setRoles(call, there))
+      const answers = new Map<UpdateCall, Outcomes | ApiError>()
+      const updates = new Map<UpdateCall, members.MemberUpdate>()
+      for (const call of firstCalls(calls)) {
+        const update = toUpdate(call)
+        if (update instanceof ApiError) answers.set(call, update)
+        else updates.set(call, update)
       }
-      return answers
+      const there = await members.updateAll(db, [...updates.values()])
+      for (const [index, [call, update]] of [...updates].entries()) {
+        const found = there[index] as (typeof there)[number]
+        answers.set(call, found instanceof ApiError ? found : await setRoles(call, update, found))
+      }
+      return calls.map((call) => answers.get(call))
     },
   },
 
@@ -95,17 +102,34 @@ export const userHandlers: Handlers<Operations['users']> = {
 
 type UpdateCall = Call<Operations['users']['update']>
 
-const toUpdate = ({ input, caller: { apiKey }, now }: UpdateCall): members.MemberUpdate => ({
-  apiKey,
-  level: levelOf(input),
-  sent: byId(input.users, (user) => user.userId),
-  now,
-})
+/** The calls of one transaction update about this many users together. The other calls are left for the next. */
+const maxUsersTogether = 64
+
+function firstCalls(calls: readonly UpdateCall[]): readonly UpdateCall[] {
+  let users = 0
+  const end = calls.findIndex(({ input }, index) => {
+    users += input.users.length
+    return index > 0 && users > maxUsersTogether
+  })
+  return end < 0 ? calls : calls.slice(0, end)
+}
+
+/** Returns the reason if the input does not name one level. */
+function toUpdate({ input, caller: { apiKey }, now }: UpdateCall): members.MemberUpdate | ApiError {
+  try {
+    return { apiKey, level: levelOf(input), sent: byId(input.users, (user) => user.userId), now }
+  } catch (error) {
+    if (error instanceof ApiError) return error
+    throw error
+  }
+}
 
 /** Sets the sent roles of the users who are at the level. Returns the answer of the call. */
-async function setRoles(call: UpdateCall, there: ReadonlySet<string>): Promise<Outcomes> {
-  const { input, db, now } = call
-  const { apiKey, level, sent } = toUpdate(call)
+async function setRoles(
+  { input, db }: UpdateCall,
+  { apiKey, level, sent, now }: members.MemberUpdate,
+  there: ReadonlySet<string>,
+): Promise<Outcomes> {
   // Written even if the same role is already stored: a role that is sent again overrides the tokens issued since.
   const wanting = (role: AccessRole) => [...there].filter((id) => sent.get(id)?.accessRole === role)
   await grants.setRole(db, apiKey, level, wanting('viewer'), 'viewer', now)

@@ -6,7 +6,7 @@ import { prepared } from './engine/prepared.ts'
 import { notRemoved } from './access/removed-grants.ts'
 import type { OrganizationTable } from './schema/schema.ts'
 import { documentTablesWithoutForeignKey } from './schema/tables.ts'
-import { slices } from './engine/slices.ts'
+import { padded, slices } from './engine/slices.ts'
 import * as users from './users/users.ts'
 
 type Row = Pick<OrganizationTable, 'organization_id' | 'disabled' | 'data' | 'created_at' | 'last_updated'>
@@ -55,7 +55,7 @@ export async function findMany(
   { limit, after }: Window = { limit: ids.length, after: undefined },
 ): Promise<Organization[]> {
   if (ids.length === 0) return []
-  const found = await mapYielding(await selectByIds(db, { apiKey, ids }), toOrganization)
+  const found = await mapYielding(await selectByIds(db, { apiKey, ids: padded(ids) }), toOrganization)
   found.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
   if (!after) return found.slice(0, limit)
   const [createdAt, id] = after as [number, string]

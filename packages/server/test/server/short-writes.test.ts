@@ -56,7 +56,7 @@ describe.each(stores)('short writes on %s', (store) => {
       client.users.update({ organizationId, users: [{ userId: 'u1', ...fields }] })
     const results = await Promise.allSettled([
       update({ first: 1 }),
-      update({ more: 'x'.repeat(8_000) }),
+      update({ more: 'x'.repeat(15_000) }),
       update({ last: 1 }),
     ])
     expect(namesOf(results)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
@@ -64,6 +64,20 @@ describe.each(stores)('short writes on %s', (store) => {
     const { data } = await client.users.get({ organizationId })
     expect(data).toMatchObject([{ first: 1, last: 1 }])
     expect(data).not.toMatchObject([{ more: expect.anything() }])
+  })
+
+  test('[P2.1] an update that names two levels is refused, and requests that arrive with it are stored', async () => {
+    const { client } = await given.tenant(server)
+    const organizationId = 'o1'
+    const users = [{ userId: 'u1', name: 'before' }]
+    await client.users.add({ organizationId, users })
+    const both = { documentId: 'd1', folderId: 'f1' }
+    const results = await Promise.allSettled([
+      client.users.update({ organizationId, ...both, users }),
+      client.users.update({ organizationId, users: [{ userId: 'u1', name: 'after' }] }),
+    ])
+    expect(namesOf(results)).toEqual(['rejected', 'fulfilled'])
+    expect((await client.users.get({ organizationId })).data).toMatchObject([{ name: 'after' }])
   })
 
   test('[P2.1] a write that fails after a statement is undone, and those that share its transaction are stored', async () => {

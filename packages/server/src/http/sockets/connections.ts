@@ -50,10 +50,15 @@ export function createConnections(deps: ConnectionDeps): Connections {
     const start: RequestListener = (request, response) => {
       malformed.onRequest(request.socket, response)
       pipelining.count(request, response)
-      if (arrivals.canStart) return handler(request, response)
-      arrivals.add(requestAddress(request, trustedProxyHops), () => {
-        if (!request.socket.destroyed) handler(request, response)
-      })
+      const startInTurn = () => {
+        if (arrivals.canStart) return handler(request, response)
+        arrivals.add(requestAddress(request, trustedProxyHops), () => {
+          if (!request.socket.destroyed) handler(request, response)
+        })
+      }
+      // Pipelined requests take effect in their order: Node gives a response its socket after the responses before it.
+      if (response.socket === null) response.once('socket', startInTurn)
+      else startInTurn()
     }
     const server = createServer(
       {

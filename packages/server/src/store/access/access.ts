@@ -52,7 +52,7 @@ export async function findDocuments(
   documentIds: readonly string[],
 ): Promise<Map<string, StoredDocument>> {
   if (documentIds.length === 0) return new Map()
-  const rows = await selectDocuments(db, { apiKey, organizationId, documentIds })
+  const rows = await selectDocuments(db, { apiKey, organizationId, documentIds: padded(documentIds) })
   return new Map(
     rows.map((row) => [
       row.document_id,

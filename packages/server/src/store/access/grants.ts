@@ -53,7 +53,11 @@ export async function putAll(
   setAt = now,
 ): Promise<void> {
   if (grants.length === 0) return
-  if (!sqliteOf(db)) await touchProfiles(db, profilesOf(apiKey, grants))
+  await holdProfiles(
+    db,
+    apiKey,
+    grants.map(({ userId }) => userId),
+  )
   await db
     .insertInto('grants')
     .values(
@@ -89,13 +93,19 @@ export async function putAll(
     .execute()
 }
 
-const profilesOf = (apiKey: string, grants: readonly Grant[]) =>
-  [...new Set(grants.map(({ userId }) => userId))].map((user_id) => ({ api_key: apiKey, user_id }))
-
 /**
  * Writes the profiles without a change. A transaction that removes the last grants of a user also removes the profile. If it
- * does not see a grant that is added at the same time, it collides here and runs again. Only PostgreSQL needs this.
+ * does not see a grant that is added at the same time, it collides here and runs again. Only PostgreSQL needs this. Call it
+ * before other rows of these users are written, so that transactions take their locks in the same order.
  */
+export async function holdProfiles(db: Db, apiKey: string, userIds: readonly string[]): Promise<void> {
+  if (sqliteOf(db)) return
+  await touchProfiles(
+    db,
+    [...new Set(userIds)].map((user_id) => ({ api_key: apiKey, user_id })),
+  )
+}
+
 const touchProfiles = batched<'api_key' | 'user_id'>(
   { api_key: 'text', user_id: 'text' },
   ({ row, fromRows }) => sql`

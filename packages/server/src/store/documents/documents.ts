@@ -2,6 +2,7 @@ import { type SelectQueryBuilder, sql } from 'kysely'
 import type { StoredDocument } from '../access/access.ts'
 import { yieldIfLate, mapYielding } from '../../platform/turns/loop-time.ts'
 import type { Cursor, Db } from '../engine/db.ts'
+import { padded } from '../engine/slices.ts'
 import { batched } from '../engine/batched.ts'
 import { inLockOrder } from '../engine/lock-order.ts'
 import { movedAwaySeq } from './moved-away.ts'
@@ -76,7 +77,7 @@ export async function findMany(
   ids: readonly string[],
 ): Promise<Document[]> {
   if (ids.length === 0) return []
-  return mapYielding(await selectByIds(db, { apiKey, organizationId, ids }), toDocument)
+  return mapYielding(await selectByIds(db, { apiKey, organizationId, ids: padded(ids) }), toDocument)
 }
 
 export async function exists(
@@ -95,7 +96,7 @@ export async function countExisting(
   organizationId: string,
   ids: readonly string[],
 ): Promise<number> {
-  return (await selectIds(db, { apiKey, organizationId, ids })).length
+  return (await selectIds(db, { apiKey, organizationId, ids: padded(ids) })).length
 }
 
 /**

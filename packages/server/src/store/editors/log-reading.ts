@@ -37,7 +37,7 @@ export interface EditorLog extends StoredLog {
  * Reads the editor with its snapshot and, if they are not too large, its updates. All in one statement: between two statements
  * a compaction could move updates into the snapshot, so that neither statement sees them. The snapshot is the first row.
  */
-const logQuery = (db: Db, key: Key, max: { snapshotBytes?: number; updateBytes: number }) =>
+const logQuery = (db: Db, key: Key, max: { snapshotBytes?: number; updateBytes: number; updates?: number }) =>
   db
     .selectFrom('editors')
     .leftJoin(
@@ -66,6 +66,18 @@ const logQuery = (db: Db, key: Key, max: { snapshotBytes?: number; updateBytes: 
                   '<=',
                   eb.lit(max.updateBytes),
                 ),
+              )
+              .$if(max.updates !== undefined, (some) =>
+                some.where((eb) =>
+                  eb(
+                    eb
+                      .selectFrom('editor_updates')
+                      .select((eb) => eb.fn.countAll<number>().as('updates'))
+                      .where((eb) => eb.and(key)),
+                    '<=',
+                    eb.lit(max.updates as number),
+                  ),
+                ),
               ),
           )
           .as('log'),
@@ -80,13 +92,10 @@ const logQuery = (db: Db, key: Key, max: { snapshotBytes?: number; updateBytes: 
 const selectLog = prepared((db, key: Key) => logQuery(db, key, { updateBytes: maxPartBytes }))
 
 /** As `selectLog`, without a snapshot or updates that are not small. */
-const selectSmallLog = prepared(
-  (db, key: Key) => logQuery(db, key, { snapshotBytes: maxSmallBytes, updateBytes: maxSmallBytes }),
-  { isSmallRead: true },
-)
+const selectSmallLog = prepared((db, key: Key) => logQuery(db, key, maxSmall), { isSmallRead: true })
 
 /** Most editors are smaller. On PostgreSQL, small editors are read together with other small reads. */
-const maxSmallBytes = 16 * 1024
+const maxSmall = { snapshotBytes: 16 * 1024, updateBytes: 16 * 1024, updates: 64 }
 
 async function readRows(db: Db, key: Key): Promise<LogRow[]> {
   if (sqliteOf(db)) return selectLog(db, key)

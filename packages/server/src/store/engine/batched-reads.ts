@@ -66,10 +66,16 @@ export class BatchedReads {
       }
       return
     }
+    // A connection of a transaction takes one statement at a time.
+    if (this.#isTransaction) return this.#sendInTurn(client)
     const { stream } = client.connection
     stream.cork()
     for (const queue of this.#takeDue()) void this.#send(client, queue)
     stream.uncork()
+  }
+
+  async #sendInTurn(client: pg.Client): Promise<void> {
+    for (const queue of this.#takeDue()) await this.#send(client, queue)
   }
 
   #takeDue(): readonly Queue[] {

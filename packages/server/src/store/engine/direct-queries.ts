@@ -8,7 +8,7 @@ export interface DirectQuery {
 }
 
 /** False if the statement only reads. True if in doubt. */
-export const mayWrite = (sql: string): boolean => !sql.startsWith('select')
+export const mayWrite = (sql: string): boolean => !/^\s*select\b/.test(sql)
 
 /** Runs queries on PostgreSQL without Kysely. */
 export interface DirectQueries {

@@ -14,8 +14,8 @@ export interface OpenTransaction {
 }
 
 /**
- * Runs `works` in one transaction and resolves when it is durable. Runs it again after a collision. With `isShared`, a
- * statement that waits for a lock fails after `maxLockWaitMs`.
+ * Runs `works` in one transaction and resolves when it is durable. Runs it again after a collision. With `isShared`, it fails
+ * after a few collisions, and when a statement has waited for a lock for `maxLockWaitMs`.
  */
 export type Transact = <T>(
   works: (transaction: OpenTransaction) => Promise<T>,
@@ -45,8 +45,8 @@ interface Waiting {
   reject: (error: unknown) => void
 }
 
-/** One transaction runs at most this many works. */
-const maxWorks = 64
+/** One transaction runs at most this many works. It usually ends earlier, because it has run for long. */
+const maxWorks = 256
 /** Works that arrive while a transaction runs wait for its end, but no longer than this. */
 const maxWaitMs = 50
 
@@ -159,7 +159,8 @@ class GroupQueue {
         else one.resolve(outcome.value as never)
       }
     } catch (error) {
-      if (error instanceof FailedInGroup) await Promise.all(group.map((one) => this.#runAlone(one)))
+      if (error instanceof FailedInGroup || isCollision(error))
+        await Promise.all(group.map((one) => this.#runAlone(one)))
       else for (const { reject } of group) reject(error)
     }
   }

@@ -24,6 +24,8 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number)
  * editor, one every 12 ms, and still succeed after some seconds.
  */
 const maxAttempts = 60
+/** Then each work of a shared transaction is tried alone, so that one that collides often does not delay the others. */
+const maxSharedAttempts = 3
 /** The pause before an attempt is random. Its upper bound doubles with every attempt, up to this value. */
 const maxRetryPauseMs = 250
 const defaultTimeoutMs = 10_000
@@ -100,7 +102,7 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
     }
     // The retries of a lane run one at a time, so that they collide only with first attempts and hold no connection while
     // they wait. Retries on other servers do not wait: the lock for that would outlive a server that froze.
-    return lanes.run(lane, () => retry(run, clock))
+    return lanes.run(lane, () => retry(run, clock, isShared ? maxSharedAttempts : maxAttempts))
   }
   const groups = new GroupWriter(transact, { lanesShare: false, isLong: (ms) => ms > maxGroupMs, clock })
   return {
@@ -220,8 +222,8 @@ function cannotOpen(cause: unknown): OpenError | undefined {
   return refusals.test(code ?? '') ? new OpenError(`PostgreSQL refuses: ${reason}.`, { cause }) : undefined
 }
 
-/** Repeats the work while it collides with other transactions, up to attempt `maxAttempts`. */
-async function retry<T>(work: () => Promise<T>, clock: Clock): Promise<T> {
+/** Repeats the work while it collides with other transactions, up to attempt `maxAttempts`. The first was before. */
+async function retry<T>(work: () => Promise<T>, clock: Clock, maxAttempts: number): Promise<T> {
   for (let attempt = 2; ; attempt++) {
     try {
       return await work()

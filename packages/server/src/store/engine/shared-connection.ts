@@ -9,25 +9,29 @@ export class SharedConnection {
     this.#create = create
   }
 
-  readonly client = (): Promise<pg.Client> => (this.#client ??= this.#open())
+  readonly client = (): Promise<pg.Client> => {
+    if (this.#client) return this.#client
+    const drop = () => {
+      // Another connection may have replaced it meanwhile.
+      if (this.#client === opened) this.#client = undefined
+    }
+    const opened = this.#open(drop)
+    this.#client = opened
+    opened.catch(drop)
+    return opened
+  }
 
   async close(): Promise<void> {
     const client = await this.#client?.catch(() => undefined)
     await client?.end()
   }
 
-  async #open(): Promise<pg.Client> {
+  async #open(onEnd: () => void): Promise<pg.Client> {
     const client = this.#create()
-    const drop = () => (this.#client = undefined)
     // Without a listener, an error would end the process.
-    client.on('error', drop)
-    client.on('end', drop)
-    try {
-      await client.connect()
-    } catch (error) {
-      drop()
-      throw error
-    }
+    client.on('error', onEnd)
+    client.on('end', onEnd)
+    await client.connect()
     return client
   }
 }

@@ -9,7 +9,7 @@ import { OpenError } from './failures.ts'
 import { GroupSync } from './group-sync.ts'
 import { GroupWriter, type OpenTransaction, type Transact } from './group-writer.ts'
 import { Limiter } from '../../platform/turns/limiter.ts'
-import { isLoopLate } from '../../platform/turns/loop-time.ts'
+import { isLoopHeld } from '../../platform/turns/loop-time.ts'
 import { migrate } from '../migrations/index.ts'
 import type { Schema } from '../schema/schema.ts'
 import {
@@ -115,7 +115,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
   }
   const groups = new GroupWriter(transact, {
     lanesShare: true,
-    isLong: () => isLoopLate(),
+    isLong: () => isLoopHeld(),
     clock: options.clock,
   })
 

@@ -91,6 +91,7 @@ export async function remove(
   userIds: readonly string[],
   now: number,
 ): Promise<ReadonlySet<string>> {
+  await grants.holdProfiles(db, apiKey, userIds)
   const present = [...(await grants.find(db, apiKey, level, userIds, now)).keys()]
   const leaving = userIds.map((userId) => ({ level, userId }))
   await removedGrants.remove(db, apiKey, leaving, now)

@@ -30,6 +30,13 @@ const early: Database = {
         })
         .catch(reject)
     }),
+  writeShort: (work, lane) => early.write(work, lane),
+  writeCombined: (combined, item, lane) =>
+    early.write(async (db) => {
+      const [outcome] = await combined.runAll(db, [item])
+      if (outcome && 'value' in outcome) return outcome.value
+      throw outcome?.error ?? new Error('A write that runs alone must have an outcome.')
+    }, lane),
 }
 const secrets = createSecrets(config.secretKey ?? '')
 const log = createLog(config.logLevel, process.stdout)
