@@ -65,7 +65,10 @@ export interface Call<O extends Operation = Operation> {
   /** The user whose live client sent the request. Undefined: a backend sent it. */
   readonly user: VersionUser | undefined
   readonly version: ApiVersion
-  /** If the operation writes: its transaction, which commits when the handler returns and rolls back when it throws. */
+  /**
+   * If the operation writes: its transaction, which other calls may share. What the handler writes is committed after it
+   * returns, and undone if it throws.
+   */
   readonly db: Db
   readonly services: HandlerServices
   readonly pages: Pages
@@ -91,12 +94,16 @@ export type SimpleHandler<O extends Operation> = (call: Call<O>) => Promise<Answ
 
 type Answered<O extends Operation> = Output<O> | Reply<Output<O>>
 
-/** A write that costs little more for many calls than for one. Short calls that arrive at the same time run together. */
+/**
+ * A write that costs little more for many calls than for one. Short calls that arrive at the same time run together, except
+ * calls with an idempotency key and calls of live clients.
+ */
 export interface CombinedWrite<O extends Operation> {
   /**
-   * Runs in a transaction that the calls share. They may have different API keys. Returns the answer of each call, or the
-   * reason why it is refused: a refused call must not write. Undefined: the call is left for the next transaction, because
-   * this one would become long. A call that runs alone always has an answer.
+   * Runs in a transaction that the calls share: all have the same `db`, but may have different API keys. Returns for each
+   * call, in their order, its answer, or the reason why it is refused. A refused call must not have written. Undefined: the
+   * call is left for the next transaction, because this one would become long. At least one call must get an answer or a
+   * refusal. If `writeAll` throws, the transaction is rolled back and it runs again for each call alone.
    */
   writeAll(calls: readonly Call<O>[]): Promise<(Answered<O> | ApiError | undefined)[]>
 }

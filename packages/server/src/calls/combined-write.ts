@@ -4,18 +4,22 @@ import { type Answer, answerOf } from './answers/answer.ts'
 import type { CombinedWrite, SimpleHandler } from './call.ts'
 import type { Write } from './write.ts'
 
-/** Runs a call together with the other calls of its operation that arrive at the same time, or alone if that is not safe. */
+/**
+ * Runs a call together with the other calls of its operation that arrive at the same time. A call runs by itself if it is
+ * long, has an idempotency key (its answer is stored with it) or comes from a live client (its access is checked at the
+ * commit). A short one may still share its transaction.
+ */
 export function runCombined(
   write: Write,
   handler: CombinedWrite<Operation>,
   isShort: boolean,
 ): Promise<Answer> {
   const { services, request, keyed, callerScope } = write
-  if (keyed || request.client || !isShort) return write.commit(alone(handler), { isShort })
+  if (keyed || request.client || !isShort) return write.commit(asSimpleHandler(handler), { isShort })
   return write.finish(services.database.writeCombined(workOf(handler), write, callerScope))
 }
 
-const alone =
+const asSimpleHandler =
   ({ writeAll }: CombinedWrite<Operation>): SimpleHandler<Operation> =>
   async (call) => {
     const [result] = await writeAll([call])

@@ -45,7 +45,7 @@ export class Write {
     return this.keyed && this.services.idempotency.find(db, this.keyed)
   }
 
-  /** Begins the call that a handler gets inside the transaction. After a collision, the transaction begins another one. */
+  /** Begins the call that a handler gets inside the transaction. If the transaction runs again, it begins another call. */
   begin(db: Db, alreadyRemovedIds?: readonly string[]): OperationCall {
     this.#committing = new OperationCall(this.services, this.request, db, this.startedAt, alreadyRemovedIds)
     return this.#committing

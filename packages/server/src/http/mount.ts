@@ -82,7 +82,7 @@ function mountOperation(
         handler: async (request, reply) => {
           const input = readInput(declaration, request.body)
           const caller = request.caller ?? (await checkCaller.byBody(request, input))
-          // If the database was asked for the credentials, the request has waited for others already.
+          // Only SQLite: on PostgreSQL, requests have already waited together for the query of their credentials.
           if (services.database.exclusive) await afterArrivals()
           const turn = turns.enter(callerScope(declaration.access, caller))
           if (turn) await turn

@@ -25,7 +25,7 @@ export const liveStateHandlers: Handlers<Operations['liveState']> = {
       if (missing.length > 0) for (const [one, result] of await setAll(db, missing)) results.set(one, result)
       return broadcasts.map((one) => {
         const result = results.get(one)
-        // Thrown, so that nothing of a call stays that is refused after its organization was created.
+        // Thrown, not returned: `ensure` may have created the organization, and a refused call must leave nothing behind.
         if (result === 'no document') throw beingDeleted()
         if (result === undefined || result instanceof ApiError) return result
         const { organizationId, documentId } = one.call.input

@@ -68,7 +68,7 @@ export const userHandlers: Handlers<Operations['users']> = {
       const [{ db }] = calls as [UpdateCall]
       const answers = new Map<UpdateCall, Outcomes | ApiError>()
       const updates = new Map<UpdateCall, members.MemberUpdate>()
-      for (const call of firstCalls(calls)) {
+      for (const call of callsOfOneTransaction(calls)) {
         const update = toUpdate(call)
         if (update instanceof ApiError) answers.set(call, update)
         else updates.set(call, update)
@@ -102,10 +102,10 @@ export const userHandlers: Handlers<Operations['users']> = {
 
 type UpdateCall = Call<Operations['users']['update']>
 
-/** The calls of one transaction update about this many users together. The other calls are left for the next. */
+/** One transaction takes calls with at most this many users together. A single call may have more. */
 const maxUsersTogether = 64
 
-function firstCalls(calls: readonly UpdateCall[]): readonly UpdateCall[] {
+function callsOfOneTransaction(calls: readonly UpdateCall[]): readonly UpdateCall[] {
   let users = 0
   const end = calls.findIndex(({ input }, index) => {
     users += input.users.length

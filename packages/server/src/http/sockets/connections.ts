@@ -56,7 +56,7 @@ export function createConnections(deps: ConnectionDeps): Connections {
           if (!request.socket.destroyed) handler(request, response)
         })
       }
-      // Pipelined requests take effect in their order: Node gives a response its socket after the responses before it.
+      // Pipelined requests take effect in their order: Node gives a response its socket when the ones before it are sent.
       if (response.socket === null) response.once('socket', startInTurn)
       else startInTurn()
     }

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../platform/clock.ts'
 
-/** A frame that is not urgent waits at most this long for another frame to the same client. */
+/** A frame that is not urgent waits this long for another frame to the same client, and up to `minPauseMs` more. */
 export const maxDelayMs = 250
 /** The timer fires at most this often, however many clients have a late frame. */
 const minPauseMs = 25

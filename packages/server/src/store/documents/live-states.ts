@@ -103,7 +103,10 @@ export interface DocumentChanges {
 }
 
 interface SetOptions {
-  /** Values above this many bytes are not merged: `ChangeResult` names them for the caller. Default: no limit. */
+  /**
+   * A merge of more bytes than this is not done here: `mergeWith` then has the stored value, and the caller merges. Default:
+   * no limit.
+   */
   maxMergeBytes?: number
   /** Whether no further document should be begun. Default: never. */
   isLate?: () => boolean

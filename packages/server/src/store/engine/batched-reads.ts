@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { isTimeout, isUnavailable } from './failures.ts'
 import { rowMakerOf, sendForArrays, sendNamed } from './named-statements.ts'
 
-/** One statement answers this many reads. */
+/** One statement answers at most this many reads. */
 const maxReadsPerStatement = 64
 
 interface Read {
@@ -36,7 +36,7 @@ export class BatchedReads {
     this.#isTransaction = isTransaction
   }
 
-  /** Reads what is committed when the statement is sent, which is after this call. */
+  /** The statement is sent after this call. Outside a transaction it reads what is committed then, inside one its snapshot. */
   read<Row>(sql: string, values: readonly unknown[]): Promise<Row[]> {
     return new Promise((resolve, reject) => {
       let queue = this.#queues.get(sql)
@@ -89,7 +89,8 @@ export class BatchedReads {
     try {
       await this.#answer(client, queue.sql, reads)
     } catch (error) {
-      // Reads that waited for a database that does not answer are not sent, because they would wait as long once more.
+      // After a timeout, the waiting reads of this query fail too: they would wait as long again. A timeout also means that
+      // PostgreSQL cancelled the statement.
       const failed = isTimeout(error) ? reads.concat(queue.waiting.splice(0)) : reads
       for (const { reject } of failed) reject(error)
     }

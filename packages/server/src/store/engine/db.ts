@@ -16,7 +16,10 @@ export type Outcome<T> = { value: T } | { error: ApiError }
 
 /** Writes of one kind, which cost less together than one by one. */
 export interface CombinedWork<Item, T> {
-  /** Returns an outcome for each item, in their order. Undefined: the item is left for the next transaction. */
+  /**
+   * Returns an outcome for each item, in their order. Undefined: the item is left for the next transaction.
+   * At least one item must have an outcome.
+   */
   runAll(db: Db, items: readonly Item[]): Promise<(Outcome<T> | undefined)[]>
 }
 
@@ -41,7 +44,7 @@ export interface Database {
    * each.
    */
   writeShort<T>(work: (db: Db) => Promise<T>, lane: string): Promise<T>
-  /** As `writeShort`. The items of all callers that share the transaction are written together. */
+  /** As `writeShort`. One `runAll` gets the items of all callers that share the transaction and pass the same `combined`. */
   writeCombined<Item, T>(combined: CombinedWork<Item, T>, item: Item, lane: string): Promise<T>
   /** Takes a named lock until the transaction ends. Returns false if another transaction holds it. */
   tryLock(db: Db, name: string): Promise<boolean>

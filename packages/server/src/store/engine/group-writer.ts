@@ -85,7 +85,10 @@ export class GroupWriter {
   }
 }
 
-/** The works must run in transactions of their own: one failed after it had written, or waited too long for a lock. */
+/**
+ * A work failed, and the transaction must be rolled back. Each work then runs in a transaction of its own. Not thrown for a
+ * single work that refuses its request before it writes.
+ */
 class FailedInGroup extends Error {}
 
 class GroupQueue {
@@ -94,7 +97,7 @@ class GroupQueue {
   readonly #options: GroupWriterOptions
   readonly #onEmpty: () => void
   readonly #waiting = new LaneQueue<Waiting>()
-  /** The works for which the last transaction had no time. */
+  /** Works that earlier transactions left: there was no time, or a combined work left them. They run first. */
   #left: Waiting[] = []
   /** Whether a transaction runs for which the works that arrive wait. */
   #isBusy = false
@@ -161,6 +164,7 @@ class GroupQueue {
     } catch (error) {
       if (error instanceof FailedInGroup || isCollision(error))
         await Promise.all(group.map((one) => this.#runAlone(one)))
+      // The database is unavailable or too slow: to run each work alone would take as long again, for every work.
       else for (const { reject } of group) reject(error)
     }
   }

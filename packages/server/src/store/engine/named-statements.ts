@@ -7,7 +7,10 @@ interface Statement {
   toRow?: RowMaker
 }
 
-/** A named statement takes memory of each connection. Those that exceed these limits rarely come again. */
+/**
+ * A named statement takes memory of each connection, so only the first 500 are named. The queries of the hot path are few
+ * enough.
+ */
 const maxNamedStatements = 500
 const maxNamedLength = 4000
 const statements = new Map<string, Statement>()

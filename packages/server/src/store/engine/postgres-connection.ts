@@ -18,7 +18,7 @@ export class PostgresConnection implements DatabaseConnection, DirectQueries {
     this.#observer = observer
   }
 
-  /** A statement that waits longer for a lock fails. */
+  /** Begins the transaction. A statement that waits for a lock longer than `maxLockWaitMs` fails. Default: no limit. */
   async begin(maxLockWaitMs?: number): Promise<void> {
     const begin = 'begin isolation level repeatable read'
     const limit = maxLockWaitMs === undefined ? '' : `; set local lock_timeout = ${maxLockWaitMs}`

@@ -24,7 +24,10 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number)
  * editor, one every 12 ms, and still succeed after some seconds.
  */
 const maxAttempts = 60
-/** Then each work of a shared transaction is tried alone, so that one that collides often does not delay the others. */
+/**
+ * After this many attempts, each work of a shared transaction runs alone, so that one that collides often does not delay the
+ * others.
+ */
 const maxSharedAttempts = 3
 /** The pause before an attempt is random. Its upper bound doubles with every attempt, up to this value. */
 const maxRetryPauseMs = 250
@@ -222,13 +225,13 @@ function cannotOpen(cause: unknown): OpenError | undefined {
   return refusals.test(code ?? '') ? new OpenError(`PostgreSQL refuses: ${reason}.`, { cause }) : undefined
 }
 
-/** Repeats the work while it collides with other transactions, up to attempt `maxAttempts`. The first was before. */
-async function retry<T>(work: () => Promise<T>, clock: Clock, maxAttempts: number): Promise<T> {
+/** Repeats the work while it collides with other transactions, up to attempt `attemptLimit`. The caller has made the first. */
+async function retry<T>(work: () => Promise<T>, clock: Clock, attemptLimit: number): Promise<T> {
   for (let attempt = 2; ; attempt++) {
     try {
       return await work()
     } catch (error) {
-      if (!isCollision(error) || attempt === maxAttempts) throw error
+      if (!isCollision(error) || attempt === attemptLimit) throw error
       const pauseMs = Math.random() * Math.min(maxRetryPauseMs, 2 ** attempt)
       await new Promise<void>((resolve) => clock.setTimeout(resolve, pauseMs))
     }

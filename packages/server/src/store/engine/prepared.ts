@@ -46,11 +46,14 @@ export async function runOnPostgres<Row>(
 }
 
 interface PreparedOptions {
-  /** Whether the query is a read whose rows are few and small when its lists are short, so that reads can share a statement. */
+  /**
+   * Whether the query is a read whose rows are few and small when its lists are short, so that reads can share a statement.
+   * Its values must be strings, or integers that are never null.
+   */
   isSmallRead?: boolean
 }
 
-/** Reads with longer lists have more rows. */
+/** A read with more values in its lists has more rows, so it does not share a statement. */
 const maxIdsOfSmallRead = 4
 
 /**

@@ -37,7 +37,7 @@ const selectAt = prepared(
   { isSmallRead: true },
 )
 
-/** Fields to merge into the profiles of those of these users who are at the level. */
+/** Fields to merge into profiles. Users who are not at the level are skipped. */
 export interface MemberUpdate {
   apiKey: string
   level: Level
