@@ -19,7 +19,10 @@ describe.each(stores)('concurrent writes of CRDT data on %s', (store) => {
     const shuffled = inOrder.map((_, i) => paragraph((i * 7_919) % inOrder.length)).join('')
     let isOver = false
     let writes = 0
-    const update = tenant.client.crdt
+    // On a busy machine the update takes longer than the client's default timeout.
+    const { apiKey, authToken } = tenant
+    const patient = server.client({ apiKey, authToken, timeoutMs: 150_000 })
+    const update = patient.crdt
       .update({ ...editorRef, type: 'xml', data: shuffled })
       .finally(() => (isOver = true))
     while (!isOver) {
