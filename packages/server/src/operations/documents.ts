@@ -13,7 +13,7 @@ import * as organizations from '../store/organizations.ts'
 import { byId, outcomes, unique } from './shared/batches.ts'
 import { doesNotExist } from './shared/does-not-exist.ts'
 import { accessTypeAt } from './shared/access-types.ts'
-import { fewRows, listAll, page, type Window, withPageToken } from './shared/paging.ts'
+import { listAll, page, type Window, withPageToken } from './shared/paging.ts'
 
 export const documentHandlers: Handlers<Operations['documents']> = {
   // It can change access, because clients may have the document open before it is stored: now it gets its access type.
@@ -61,7 +61,7 @@ export const documentHandlers: Handlers<Operations['documents']> = {
     if (input.documentIds) {
       const ids = unique(input.documentIds)
       const read = () => documents.findMany(db, caller.apiKey, organizationId, ids)
-      const stored = await (ids.length <= fewRows ? read() : longReads.query(caller.apiKey, read))
+      const stored = await longReads.query(caller.apiKey, read, ids.length)
       const inFolder = stored.filter((one) => folderId === undefined || one.folderId === folderId)
       const found = await present(call, organizationId, inFolder)
       if (version === 'v1' || found.length === ids.length) return found

@@ -39,9 +39,6 @@ interface List<T> {
   maxRows?: number
 }
 
-/** A read of up to this many rows does not wait for other reads. */
-export const fewRows = 4
-
 /** Turns stored rows into what callers read. */
 type Present<Row, Shown> = (rows: readonly Row[]) => readonly Shown[] | Promise<readonly Shown[]>
 
@@ -115,10 +112,7 @@ const firstRows = <Row>(
   { caller, services: { longReads } }: ListCall,
   list: List<Row>,
   { size, after }: Page,
-) => {
-  const read = () => list.read({ limit: limitOf(list, size), after })
-  return (list.maxRows ?? Infinity) <= fewRows ? read() : longReads.query(caller.apiKey, read)
-}
+) => longReads.query(caller.apiKey, () => list.read({ limit: limitOf(list, size), after }), list.maxRows)
 
 const presentAll = <Row, Shown>(rows: Row[], present: Present<Row, Shown>) =>
   (rows.length > 0 ? present(rows) : []) as Shown[] | Promise<Shown[]>

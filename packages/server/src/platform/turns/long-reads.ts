@@ -7,6 +7,9 @@ const defaultSliceMs = 5
 /** Per API key: each large answer may hold 64 MiB in memory until the client has read it. */
 const defaultMaxLargePerKey = 2
 
+/** A query of up to this many rows is short, whatever the rows contain. */
+const fewRows = 4
+
 export interface LongReadLimits {
   sliceMs?: number
   maxLargePerKey?: number
@@ -59,9 +62,12 @@ export class LongReads {
     if (limits.maxQueries !== undefined) this.#queries = new Limiter(limits.maxQueries)
   }
 
-  /** Runs the first query of a read, when it is not yet known whether the read takes long. */
-  query<T>(apiKey: string, work: () => Promise<T>): Promise<T> {
-    return this.#shared.query(apiKey, work)
+  /**
+   * Runs the first query of a read, when it is not yet known whether the read takes long. A query of a few rows does not wait
+   * for others.
+   */
+  query<T>(apiKey: string, work: () => Promise<T>, maxRows = Infinity): Promise<T> {
+    return maxRows <= fewRows ? work() : this.#shared.query(apiKey, work)
   }
 
   open(apiKey: string): LongRead {

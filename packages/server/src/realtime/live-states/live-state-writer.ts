@@ -2,12 +2,11 @@ import { ApiError } from '@plenum/protocol'
 import type { Position } from '@plenum/protocol/realtime'
 import type { Bus } from '../../bus.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { type DocumentRef, tenantDocumentKey } from '../../store/refs.ts'
+import type { DocumentRef } from '../../store/refs.ts'
 import { LaneQueue } from '../../platform/turns/lane-queue.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Database, Db } from '../../store/engine/db.ts'
 import * as stored from '../../store/documents/live-states.ts'
-import { inLockOrder } from '../../store/engine/lock-order.ts'
 import type { Commits, Sender } from '../authorization/commits.ts'
 import { type BatchWork, BatchWriter } from '../writes/batch-writer.ts'
 import { readOnly } from '../rooms/refusals.ts'
@@ -166,8 +165,7 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
 
   async store(db: Db, taken: readonly DocumentChanges[]): Promise<Results> {
     const startedAt = performance.now()
-    const inOrder = inLockOrder(taken, ([document]) => tenantDocumentKey(document.apiKey, document))
-    const writes = inOrder.map(([document, waiting]) => ({
+    const writes = taken.map(([document, waiting]) => ({
       apiKey: document.apiKey,
       document,
       changes: waiting.map(({ change }) => change),
@@ -176,7 +174,7 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
       maxMergeBytes: maxInlineJsonBytes,
       isLate: () => performance.now() - startedAt > maxTransactionMs,
     })
-    return new Map(results.map((result, index) => [(inOrder[index] as DocumentChanges)[0], result]))
+    return new Map(results.map((result, index) => [(taken[index] as DocumentChanges)[0], result]))
   }
 
   onAccessChanged(taken: readonly DocumentChanges[]): DocumentChanges[] {

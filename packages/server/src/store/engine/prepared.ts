@@ -53,6 +53,11 @@ interface PreparedOptions {
   isSmallRead?: boolean
 }
 
+interface Compiled<Row> {
+  query: CompiledQuery<Row>
+  isSmall: boolean
+}
+
 /** A read with more values in its lists has more rows, so it does not share a statement. */
 const maxIdsOfSmallRead = 4
 
@@ -64,24 +69,26 @@ export function prepared<V extends Values, Row>(
   build: (db: Db, values: V) => Compilable<Row>,
   { isSmallRead = false }: PreparedOptions = {},
 ): (db: Db, values: V) => Promise<Row[]> {
-  const compiled = {
-    sqlite: new Map<number, CompiledQuery<Row>>(),
-    postgres: new Map<number, CompiledQuery<Row>>(),
-  }
+  const compiled = { sqlite: new Map<number, Compiled<Row>>(), postgres: new Map<number, Compiled<Row>>() }
 
   return async (db, values) => {
     const sqlite = sqliteOf(db)
     const queries = sqlite ? compiled.sqlite : compiled.postgres
     const shape = shapeOf(values)
-    let query = queries.get(shape)
-    if (!query) {
-      query = build(db, placeholders(values)).compile()
-      if (!sqlite) query = withoutRepeatedParameters(query)
-      queries.set(shape, query)
+    let known = queries.get(shape)
+    if (!known) {
+      const query = build(db, placeholders(values)).compile()
+      known = {
+        query: sqlite ? query : withoutRepeatedParameters(query),
+        isSmall: isSmallRead && countIds(values) <= maxIdsOfSmallRead,
+      }
+      queries.set(shape, known)
     }
+    const { query, isSmall } = known
     const parameters = bind(query, values)
-    if (sqlite) return sqlite.run<Row>(query.sql, parameters).rows
-    return runOnPostgres(db, query, parameters, isSmallRead && countIds(values) <= maxIdsOfSmallRead)
+    return sqlite
+      ? sqlite.run<Row>(query.sql, parameters).rows
+      : runOnPostgres(db, query, parameters, isSmall)
   }
 }
 
