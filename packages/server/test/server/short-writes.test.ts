@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Db } from '../../src/store/engine/db.ts'
 import * as organizations from '../../src/store/organizations.ts'
 import * as given from '../support/given.ts'
-import { stores, useServer } from '../support/harness.ts'
+import { startServer, stores, useServer } from '../support/harness.ts'
 import { withPostgres } from '../support/postgres-faults.ts'
 
 const numbers = Array.from({ length: 40 }, (_, n) => n)
@@ -149,6 +149,27 @@ describe.each(stores)('short writes on %s', (store) => {
       expect(documents.data).toMatchObject([{ id: `d${n}` }])
     }
   })
+})
+
+test('[P2.1] a write for which a shared transaction had no time does not wait for the sync of that transaction', async () => {
+  const held: (() => void)[] = []
+  let isHeld = false
+  const server = await startServer('sqlite', {
+    sync: (_fd, done) => (isHeld ? held.push(() => done(null)) : done(null)),
+  })
+  const { apiKey } = await given.tenant(server)
+  isHeld = true
+  const long = server.database.writeShort(async (db) => {
+    await add(apiKey, 'o1')(db)
+    for (const end = performance.now() + 50; performance.now() < end;);
+  }, apiKey)
+  const next = server.database.writeShort(add(apiKey, 'o2'), apiKey)
+  const found = async () => (await organizations.findMany(server.database.read, apiKey, ids)).length
+  await expect.poll(found).toBe(2)
+  isHeld = false
+  for (const release of held) release()
+  await Promise.all([long, next])
+  await server.stop()
 })
 
 describe('short writes on PostgreSQL', () => {

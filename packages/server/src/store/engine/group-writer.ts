@@ -149,16 +149,21 @@ class GroupQueue {
     this.#wake()
   }
 
-  async #runTogether(group: readonly Waiting[]): Promise<void> {
-    const [first] = group as [Waiting]
-    if (group.length === 1) return this.#runAlone(first)
+  async #runTogether(taken: readonly Waiting[]): Promise<void> {
+    const [first] = taken as [Waiting]
+    if (taken.length === 1) return this.#runAlone(first)
+    let group = taken
     try {
-      const works = (transaction: OpenTransaction) => this.#runAll(transaction, group)
+      const works = async (transaction: OpenTransaction) => {
+        const outcomes = await this.#runAll(transaction, group)
+        // They wait for the next transaction, but not until this one is durable.
+        this.#left.push(...group.filter((one) => !outcomes.has(one)))
+        group = [...outcomes.keys()]
+        return outcomes
+      }
       const outcomes = await this.#transact(works, this.#name, { isShared: true })
-      for (const one of group) {
-        const outcome = outcomes.get(one)
-        if (!outcome) this.#left.push(one)
-        else if ('error' in outcome) one.reject(outcome.error)
+      for (const [one, outcome] of outcomes) {
+        if ('error' in outcome) one.reject(outcome.error)
         else one.resolve(outcome.value as never)
       }
     } catch (error) {
