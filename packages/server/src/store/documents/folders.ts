@@ -1,6 +1,8 @@
+import { sql } from 'kysely'
 import type { AccessType } from '../access/access.ts'
 import type { Cursor, Db } from '../engine/db.ts'
 import type { FolderTable } from '../schema/schema.ts'
+import { sqliteOf } from '../engine/prepared.ts'
 import { slices } from '../engine/slices.ts'
 
 /** The parent of top-level folders; no folder has this id. */
@@ -121,15 +123,33 @@ export async function someChildren(
   folderIds: readonly string[],
   limit?: number,
 ): Promise<Folder[]> {
-  let query = db
-    .selectFrom('folders')
-    .select(columns)
-    .where('api_key', '=', apiKey)
-    .where('organization_id', '=', organizationId)
-    .where('parent_folder_id', 'in', folderIds)
-  if (limit !== undefined) query = query.limit(limit)
-  return (await query.execute()).map(toFolder)
+  const query = sqliteOf(db) ? childrenOnSqlite : childrenOnPostgres
+  const { rows } = await query(apiKey, organizationId, folderIds, limit).execute(db)
+  return rows.map(toFolder)
 }
+
+const columnList = sql.join(columns.map((column) => sql.ref(column)))
+const limitedTo = (limit: number | undefined) => (limit === undefined ? sql`` : sql`limit ${limit}`)
+
+const childrenOnSqlite = (
+  apiKey: string,
+  organizationId: string,
+  folderIds: readonly string[],
+  limit: number | undefined,
+) => sql<Row>`
+  select ${columnList} from folders
+  where api_key = ${apiKey} and organization_id = ${organizationId} and parent_folder_id in (${sql.join(folderIds)})
+  ${limitedTo(limit)}`
+
+/** One look-up per parent. For a list of parents, PostgreSQL may read all folders, in particular with old statistics. */
+const childrenOnPostgres: typeof childrenOnSqlite = (apiKey, organizationId, folderIds, limit) => sql<Row>`
+  select child.* from unnest(${folderIds}::text[]) as parent(id) cross join lateral (
+    select ${columnList} from folders
+    where api_key = ${apiKey} and organization_id = ${organizationId} and parent_folder_id = parent.id
+    order by parent_folder_id, created_at
+    ${limitedTo(limit)}
+  ) as child
+  ${limitedTo(limit)}`
 
 /** Adds folders. None of them may exist. */
 export async function add(
