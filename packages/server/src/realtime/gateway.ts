@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ApiError } from '@plenum/protocol'
@@ -99,7 +99,7 @@ export class Gateway {
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    socket.on('error', () => socket.destroy())
+    socket.on('error', destroyThis)
     const endpoint = endpointOf(request.url ?? '')
     if (endpoint === undefined) {
       return refuseUpgrade(socket, new ApiError('NOT_FOUND', 'There is nothing at this path.'))
@@ -126,39 +126,33 @@ export class Gateway {
       clock: this.#clock,
     })
     const { dialect, name, token } = endpoint
-    const address = this.#deps.addressOf(request)
+    const fingerprint = fingerprintOf(this.#deps.addressOf(request), name, token ?? '')
     const context: DialectContext = {
       connection,
       services,
       log,
       clock: this.#clock,
       identify: (token) => identifyByToken(this.#deps, connection, token, page),
-      refuse: (reason, message) => {
-        const fingerprint = fingerprintOf(address, name, token ?? '')
-        this.#refusals.refuse(fingerprint, connection, reason, message)
-      },
+      refuse: (reason, message) => this.#refusals.refuse(fingerprint, connection, reason, message),
     }
     const client = dialects[dialect](context, name)
     const { headers } = request
-    const page: OpenPage = {
-      origin: headers.origin,
-      host: headers.host,
-      get isOpen() {
-        return connection.isOpen
-      },
-      close: () => client.deny('permissionDenied', originDeniedMessage),
-    }
+    const page = new ClientPage(headers, connection, client)
     this.#counts.countOpened(dialect)
-    ws.on('close', (code) => {
+    let stopGuard: (() => void) | undefined
+    connection.onClosed = (code) => {
       this.#counts.countClosed(dialect, ws.sentCode ?? code)
       this.#deps.pages.leave(page)
       this.#arriving.delete(connection)
-    })
+      stopGuard?.()
+      this.#stopListening(connection, client)
+    }
     this.#arriving.add(connection)
     identifyByRequest(this.#deps, connection, { headers, token, page }, client)
       .then((isAllowed) => {
-        if (isAllowed && connection.isOpen) this.#listen(ws, socket, connection, client)
-        else client.onClosed()
+        if (!isAllowed || !connection.isOpen) return client.onDisconnected()
+        if (!client.isIdentified) stopGuard = this.#guard(socket, connection, client)
+        this.#listen(ws, connection, client)
       })
       .catch((error: unknown) => {
         log.error({ err: error }, 'accepting a WebSocket connection failed')
@@ -166,22 +160,20 @@ export class Gateway {
       })
   }
 
-  #listen(ws: ClientSocket, socket: Socket, connection: Connection, client: DialectClient): void {
+  #listen(ws: ClientSocket, connection: Connection, client: DialectClient): void {
     this.#arriving.delete(connection)
     this.#clients.set(connection, client)
     const { oversizeReason } = client
     if (oversizeReason) ws.onTooLarge = () => client.deny(oversizeReason, tooLargeReason)
-    const stopGuard = client.isIdentified ? undefined : this.#guard(socket, connection, client)
-    const pulse = this.#heartbeat.watch(connection, () => client.keepAlive())
-    ws.on('ping', pulse.onReceived).on('pong', pulse.onReceived)
-    connection.inbox.start((data, isBinary) => deliver(connection, client, data, isBinary), pulse.onReceived)
-    ws.on('close', () => {
-      stopGuard?.()
-      pulse.stop()
-      this.#clients.delete(connection)
-      if (this.#clients.size === 0) this.#onLastClientClosed?.()
-      connection.inbox.deliverRest(() => client.onClosed())
-    })
+    this.#heartbeat.watch(connection, client)
+    connection.inbox.start((data, isBinary) => deliver(connection, client, data, isBinary))
+  }
+
+  #stopListening(connection: Connection, client: DialectClient): void {
+    if (!this.#clients.delete(connection)) return
+    this.#heartbeat.unwatch(connection)
+    if (this.#clients.size === 0) this.#onLastClientClosed?.()
+    connection.inbox.deliverRest(() => client.onDisconnected())
   }
 
   #guard(socket: Socket, connection: Connection, client: DialectClient): () => void {
@@ -246,6 +238,34 @@ export class Gateway {
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => void this.#clock.setTimeout(resolve, ms))
   }
+}
+
+/** A class, because V8 gives an object literal with a getter a property table of 448 bytes. */
+class ClientPage implements OpenPage {
+  readonly origin: string | undefined
+  readonly host: string | undefined
+  readonly #connection: Connection
+  readonly #client: DialectClient
+
+  constructor({ origin, host }: IncomingHttpHeaders, connection: Connection, client: DialectClient) {
+    this.origin = origin
+    this.host = host
+    this.#connection = connection
+    this.#client = client
+  }
+
+  get isOpen(): boolean {
+    return this.#connection.isOpen
+  }
+
+  close(): void {
+    this.#client.deny('permissionDenied', originDeniedMessage)
+  }
+}
+
+/** Not a closure: it would keep the whole request in memory for as long as the socket is open. */
+function destroyThis(this: Duplex): void {
+  this.destroy()
 }
 
 function deliver(connection: Connection, client: DialectClient, data: Buffer, isBinary: boolean): void {

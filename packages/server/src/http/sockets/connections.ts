@@ -35,6 +35,10 @@ export function createConnections(deps: ConnectionDeps): Connections {
   const { requestTimeoutSeconds, newRequestId, trustedProxyHops, attach, errorBody } = deps
   const requestTimeout = requestTimeoutSeconds * 1000
   const open = new Set<Socket>()
+  /** One function for all sockets: a WebSocket keeps its listeners for hours. */
+  function forgetThis(this: Socket): void {
+    open.delete(this)
+  }
   const malformed = new MalformedRequests({ newRequestId, errorBody })
   const pipelining = new Pipelining()
   /**
@@ -79,7 +83,7 @@ export function createConnections(deps: ConnectionDeps): Connections {
       onConnectionAccepted()
       open.add(socket)
       pipelining.watch(socket)
-      socket.once('close', () => open.delete(socket))
+      socket.on('close', forgetThis)
     })
     // A server may ignore every header `Expect` but `100-continue`. Node's own error does not have the form of the interface.
     server.on('checkExpectation', start)

@@ -1,7 +1,8 @@
 /** Limits how many bytes all holders together keep in memory. */
 export class ByteBudget {
   readonly #maxBytes: number
-  readonly #kept = new Map<object, number>()
+  /** Undefined while nothing was ever kept: most budgets are those of idle connections. */
+  #kept: Map<object, number> | undefined
   #bytes = 0
 
   constructor(maxBytes: number) {
@@ -10,11 +11,11 @@ export class ByteBudget {
 
   /** Sets how many bytes `holder` keeps. Returns false, and changes nothing, if that would exceed the budget. */
   reserve(holder: object, bytes: number): boolean {
-    const total = this.#bytes - (this.#kept.get(holder) ?? 0) + bytes
+    const total = this.#bytes - (this.#kept?.get(holder) ?? 0) + bytes
     if (total > this.#maxBytes && bytes > 0) return false
     this.#bytes = total
-    if (bytes === 0) this.#kept.delete(holder)
-    else this.#kept.set(holder, bytes)
+    if (bytes === 0) this.#kept?.delete(holder)
+    else (this.#kept ??= new Map()).set(holder, bytes)
     return true
   }
 }

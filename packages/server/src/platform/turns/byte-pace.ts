@@ -3,12 +3,12 @@ const burstMs = 1_000
 
 /** Limits bytes per second: a burst, then a steady rate. `now` is a time in milliseconds that only increases. */
 export class BytePace {
-  readonly #bytesPerMs: number
+  readonly #bytesPerSecond: number
   /** When the bytes sent so far would have been sent, had they been sent at the steady rate. */
   #paidUntil = 0
 
   constructor(bytesPerSecond: number) {
-    this.#bytesPerMs = bytesPerSecond / 1_000
+    this.#bytesPerSecond = bytesPerSecond
   }
 
   /** Returns how long to wait before more may be sent. */
@@ -18,6 +18,6 @@ export class BytePace {
 
   /** Counts bytes that were sent. */
   spend(bytes: number, now: number): void {
-    this.#paidUntil = Math.max(this.#paidUntil, now) + bytes / this.#bytesPerMs
+    this.#paidUntil = Math.max(this.#paidUntil, now) + (bytes / this.#bytesPerSecond) * 1_000
   }
 }

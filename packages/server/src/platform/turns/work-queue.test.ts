@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { freeIteration } from '../../../test/support/event-loop.ts'
 import { FairQueue } from './fair-queue.ts'
 import { Scheduler } from './scheduler.ts'
-import { WorkQueue, type WorkQueueOptions } from './work-queue.ts'
+import { WorkQueue, type WorkQueueOwner } from './work-queue.ts'
 
 beforeEach(freeIteration)
 
@@ -18,7 +18,7 @@ const times = (count: number) => Array.from({ length: count }, (_, i) => i)
 function scene() {
   const scheduler = new Scheduler()
   const done: string[] = []
-  function client(userId: string, options: WorkQueueOptions = {}, apiKey = 'key') {
+  function client(userId: string, options: WorkQueueOwner = {}, apiKey = 'key') {
     let held = 0
     const host = { scheduler, owner: { apiKey, userId }, hold: () => void held++, release: () => void held-- }
     const queue = new WorkQueue(host, options)

@@ -10,13 +10,14 @@ export interface WorkHost {
   release(): void
 }
 
-export interface WorkQueueOptions {
+/** What the owner of a queue decides and learns. */
+export interface WorkQueueOwner {
   /** Whether work may run now. If it returns false, the queue stops until `start` is called. */
-  mayRun?: () => boolean
+  mayRun?(): boolean
   /** Called when the queue stops because `mayRun` returned false. */
-  onBlocked?: () => void
+  onBlocked?(): void
   /** Called when queued work threw an error. The queue continues with the next work. */
-  onError?: (error: unknown) => void
+  onError?(error: unknown): void
 }
 
 /**
@@ -25,14 +26,14 @@ export interface WorkQueueOptions {
  */
 export class WorkQueue implements SlicedTask {
   readonly #host: WorkHost
-  readonly #options: WorkQueueOptions
+  readonly #queueOwner: WorkQueueOwner
   #queue: (() => void)[] = []
   #isStarted = false
   #isHolding = false
 
-  constructor(host: WorkHost, options: WorkQueueOptions = {}) {
+  constructor(host: WorkHost, queueOwner: WorkQueueOwner = {}) {
     this.#host = host
-    this.#options = options
+    this.#queueOwner = queueOwner
   }
 
   get length(): number {
@@ -75,17 +76,16 @@ export class WorkQueue implements SlicedTask {
   }
 
   #step(): void {
-    const { mayRun, onBlocked, onError } = this.#options
-    const isBlocked = this.#queue.length > 0 && mayRun?.() === false
+    const isBlocked = this.#queue.length > 0 && this.#queueOwner.mayRun?.() === false
     const work = isBlocked ? undefined : this.#queue.shift()
     try {
       work?.()
     } catch (error) {
-      onError?.(error)
+      this.#queueOwner.onError?.(error)
     }
     this.#releaseIfEmpty()
     this.#isStarted = !isBlocked && this.#queue.length > 0
-    if (isBlocked) onBlocked?.()
+    if (isBlocked) this.#queueOwner.onBlocked?.()
   }
 
   /** Drops all waiting work. */
@@ -96,6 +96,8 @@ export class WorkQueue implements SlicedTask {
 
   #releaseIfEmpty(): void {
     if (!this.#isHolding || this.#queue.length > 0) return
+    // An emptied array keeps its memory, and most queues stay empty from then on.
+    this.#queue = []
     this.#isHolding = false
     this.#host.release()
   }

@@ -39,7 +39,7 @@ export interface DialectClient {
   /** The server drains: asks the client to reconnect after this time, if the protocol has a message for it. */
   onDrain(retryAfterMs: number): void
   /** The client has disconnected, and all its messages are delivered. */
-  onClosed(): void
+  onDisconnected(): void
 }
 
 /** `name`: the part of the path after the name of the dialect, as the client sent it. */

@@ -1,13 +1,14 @@
 import * as decoding from 'lib0/decoding'
-import type { CloseReason } from '@plenum/protocol/realtime'
+import type { AccessRole, CloseReason } from '@plenum/protocol/realtime'
 import type { Fault } from '../../crdt/updates/fault.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { EditorRef } from '../../store/refs.ts'
 import type { Identity } from '../authorization/identity.ts'
 import type { RealtimeServices } from '../editors/realtime-services.ts'
-import type { Participant } from '../documents/participant.ts'
+import type { Participant, ParticipantListener } from '../documents/participant.ts'
 import { namePattern } from '../documents/editor-name.ts'
-import { EditorSession, type EditorCodec } from '../editors/session.ts'
+import type { EditorCodec, SessionListener } from '../editors/dialect-side.ts'
+import { EditorSession } from '../editors/session.ts'
 import { emptyAwareness } from '../rooms/awareness/awareness-update.ts'
 import type { Connection } from '../sockets/connection.ts'
 import { binaryFrame, binaryMessage, yjsHeader } from '../sockets/frames.ts'
@@ -54,7 +55,7 @@ export interface YjsVariant extends Pick<SyncOptions, 'numberOf'> {
 const yWebsocket: YjsVariant = { codec: yjsCodec, namePattern }
 
 /** A client of y-websocket. Its connection has one editor. */
-export class YjsClient implements DialectClient {
+export class YjsClient implements DialectClient, ParticipantListener, SessionListener {
   readonly needsToken = true
   /** After any code but 44xx, the client reconnects and sends the same message again, forever. */
   readonly oversizeReason = 'invalidUpdate'
@@ -82,44 +83,47 @@ export class YjsClient implements DialectClient {
     this.#variant = variant
   }
 
+  get mayCreate(): boolean {
+    return this.#variant.mayCreate ?? true
+  }
+
   get isIdentified(): boolean {
     return this.#session !== undefined
   }
 
   onIdentified(identity: Identity): void {
     const ref = this.#ref
-    const { codec, namePattern, mayCreate } = this.#variant
+    const { codec, namePattern } = this.#variant
     if (ref === undefined) return this.deny('badMessage', namePattern)
-    this.#participant = this.#services.documents.join(this.#connection, identity, ref, {
-      onOpened: () => this.#session?.open(ref.editorId),
-      onRoleChanged: (role) => {
-        if (role === 'editor') this.#session?.onWriteAllowed()
-      },
-      onClosed: (reason, message) => {
-        // A client that had access is closed immediately, however often it was refused before.
-        if (this.#participant?.role !== undefined) this.#connection.close(reason, message)
-        else this.deny(reason, message)
-        this.#leave()
-      },
-      mayCreate,
-    })
+    this.#participant = this.#services.documents.join(this.#connection, identity, ref, this)
     this.#session = new EditorSession({
       sessionId: this.#connection.id,
       connection: this.#connection,
       participant: this.#participant,
-      codec: {
-        ...codec,
-        refused: (number, fault, isRepeated) => {
-          this.#logRefusal(ref, fault)
-          return codec.refused?.(number, fault, isRepeated)
-        },
-      },
-      onClosed: (reason, message) => {
-        this.deny(reason, message)
-        this.#leave()
-      },
+      codec,
+      listener: this,
     })
     this.#participant.start()
+  }
+
+  onOpened(): void {
+    if (this.#ref) this.#session?.open(this.#ref.editorId)
+  }
+
+  onRoleChanged(role: AccessRole): void {
+    if (role === 'editor') this.#session?.onWriteAllowed()
+  }
+
+  onClosed(reason: CloseReason, message: string): void {
+    // A client that had access is closed immediately, however often it was refused before.
+    if (this.#participant?.role !== undefined) this.#connection.close(reason, message)
+    else this.deny(reason, message)
+    this.#leave()
+  }
+
+  onEditorClosed(reason: CloseReason, message: string): void {
+    this.deny(reason, message)
+    this.#leave()
   }
 
   /**
@@ -127,9 +131,10 @@ export class YjsClient implements DialectClient {
    * message of the protocol with a reason is "permission denied" (type 2), and y-websocket prints it together with the URL,
    * which contains the user's token.
    */
-  #logRefusal({ organizationId, documentId, editorId }: EditorRef, { code, message }: Fault): void {
-    if (this.#hasLoggedRefusal || code === 'read_only') return
+  onUpdateRefused({ code, message }: Fault): void {
+    if (this.#hasLoggedRefusal || code === 'read_only' || this.#ref === undefined) return
     this.#hasLoggedRefusal = true
+    const { organizationId, documentId, editorId } = this.#ref
     const { apiKey, userId } = this.#connection.owner
     this.#log.warn(
       { apiKey, organizationId, documentId, editorId, userId, code },
@@ -156,13 +161,13 @@ export class YjsClient implements DialectClient {
 
   deny(reason: CloseReason, message: string): void {
     this.#refuse(reason, message)
-    this.onClosed()
+    this.onDisconnected()
   }
 
   /** The protocol has no message that asks a client to reconnect. The close code follows. */
   onDrain(): void {}
 
-  onClosed(): void {
+  onDisconnected(): void {
     this.#session?.prepareToLeave(() => this.#leave())
   }
 

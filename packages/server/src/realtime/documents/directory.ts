@@ -46,8 +46,11 @@ export class DocumentDirectory {
     return document
   }
 
+  /** The open document that a message concerns. */
   #find(message: DocumentRef & { apiKey: string }): OpenDocument | undefined {
-    return this.#byApiKey.get(message.apiKey)?.documents.get(documentKey(message))
+    const document = this.#byApiKey.get(message.apiKey)?.documents.get(documentKey(message))
+    document?.onActivity()
+    return document
   }
 
   #receive(message: BusMessage): void {

@@ -42,8 +42,11 @@ export interface DocumentMember extends AuthorizedClient {
   readonly hasWriteRole: boolean
   /** Whether the client reports by itself when its user is idle. */
   readonly reportsIdleness: boolean
-  /** Called twice a second: warns of a token that expires soon, and sends what was skipped. */
-  sweep(now: number): void
+  /**
+   * Warns of a token that expires soon, and sends what was skipped. Returns when it must be called again at the latest, in
+   * epoch milliseconds.
+   */
+  sweep(now: number): number
 }
 
 /** An editor that is open or being loaded. */
@@ -58,6 +61,13 @@ interface RoomSlot {
 
 /** An unused room is kept for this many sweeps (10 s), for clients that connect again. */
 const maxIdleSweeps = 20
+
+/**
+ * A document without activity in this many sweeps (10 s) is quiet: it is swept again after this time, or when time alone
+ * changes something in it. Most open documents are quiet, and a sweep visits all their clients.
+ */
+const quietSweeps = 20
+const maxQuietMs = 10_000
 
 /** A document that clients have open: its members, their access, presence, live states and open editors. */
 export class OpenDocument implements DocumentRef {
@@ -75,6 +85,9 @@ export class OpenDocument implements DocumentRef {
   readonly #authorizer: Authorizer
   /** Counts the changes of access that concern all members of this document. */
   #accessChanges = 0
+  #sweepsSinceActivity = 0
+  /** Until then, on the clock that only increases, there is nothing to sweep. */
+  #quietUntil = 0
 
   constructor(options: {
     deps: OpenDocumentDeps
@@ -138,7 +151,14 @@ export class OpenDocument implements DocumentRef {
     return this.#deps.clock
   }
 
+  /** Call it when anything happens in the document. A quiet document is then swept again. */
+  onActivity(): void {
+    this.#sweepsSinceActivity = 0
+    this.#quietUntil = 0
+  }
+
   leave(member: DocumentMember): void {
+    this.onActivity()
     this.members.delete(member)
     this.presence.leave(member)
   }
@@ -165,6 +185,7 @@ export class OpenDocument implements DocumentRef {
 
   /** Resolves with the room of an editor, which all callers share. Rejects if the room cannot be loaded. */
   openRoom(editorId: string): Promise<EditorRoom> {
+    this.onActivity()
     const known = this.rooms.get(editorId)
     if (known) return known.loading
     const loading = this.#load(editorId)
@@ -217,6 +238,7 @@ export class OpenDocument implements DocumentRef {
 
   /** Reads again everything that is stored, because all of it may have changed. */
   reload(): void {
+    this.onActivity()
     void this.presence.reload()
     this.liveStates.onStored()
     for (const editorId of this.rooms.keys()) {
@@ -272,23 +294,33 @@ export class OpenDocument implements DocumentRef {
 
   /** Called twice a second: renews stale decisions, updates presence, resends what clients missed, and drops idle rooms. */
   sweep(): void {
+    const elapsed = this.clock.elapsed()
+    if (elapsed < this.#quietUntil) return
     const now = this.clock.now()
+    let nextAt = now + maxQuietMs
     let isCurrent = true
     for (const member of this.members) {
       isCurrent &&= member.isCurrent(now)
-      member.sweep(now)
+      nextAt = Math.min(nextAt, member.sweep(now))
     }
     this.presence.sweep(now)
     if (!isCurrent) void this.authorize()
-    for (const slot of this.rooms.values()) if (slot.room) this.#sweepRoom(slot, slot.room)
+    let isQuiet = this.members.size > 0 && isCurrent && ++this.#sweepsSinceActivity >= quietSweeps
+    for (const slot of this.rooms.values()) isQuiet = this.#sweepRoom(slot) && isQuiet
+    if (isQuiet) this.#quietUntil = elapsed + Math.min(nextAt, this.presence.nextChangeAt) - now
   }
 
-  #sweepRoom(slot: RoomSlot, room: EditorRoom): void {
+  /** Returns whether nothing in the room needs the next sweep. */
+  #sweepRoom(slot: RoomSlot): boolean {
+    const { room } = slot
+    if (!room) return false
     room.expireOutOfOrder()
     if (room.isNearlyFull) this.#deps.appender.makeSpace(room)
-    for (const member of room.members) member.resendSkipped()
+    let isQuiet = !room.isNearlyFull && !room.isIdle
+    for (const member of room.members) isQuiet = !member.resendSkipped() && isQuiet
     slot.idleSweeps = room.isIdle ? slot.idleSweeps + 1 : 0
     if (slot.idleSweeps > maxIdleSweeps) this.dropRoom(room)
+    return isQuiet
   }
 
   /** Whether no client needs the document any more. */

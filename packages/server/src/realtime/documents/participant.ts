@@ -1,6 +1,6 @@
 import type { AccessRole, CloseReason } from '@plenum/protocol/realtime'
 import type { Decision } from '../../access/permissions.ts'
-import { type WorkHost, WorkQueue } from '../../platform/turns/work-queue.ts'
+import { type WorkHost, WorkQueue, type WorkQueueOwner } from '../../platform/turns/work-queue.ts'
 import type { AccessDecision } from '../authorization/authorizer.ts'
 import type { Sender } from '../authorization/commits.ts'
 import type { Identity } from '../authorization/identity.ts'
@@ -16,8 +16,8 @@ export interface ParticipantListener {
   onTokenExpiring?(): void
   /** The document is closed for this client; called once. */
   onClosed(reason: CloseReason, message: string): void
-  /** Called at every sweep: sends what was skipped while the client was behind. */
-  resendSkipped?(): void
+  /** Called at every sweep: sends what was skipped while the client was behind. Returns whether something still waits. */
+  resendSkipped?(): boolean
   /** Whether the client reports by itself when its user is idle. Default: false. */
   readonly reportsIdleness?: boolean
   /** Whether the client creates the document if it does not exist. Default: true. */
@@ -45,7 +45,7 @@ type State =
   | { name: 'revoked'; grant: Grant | undefined }
 
 /** One client in one document. Its messages are handled only under a current decision about its access. */
-export class Participant implements DocumentMember, Sender {
+export class Participant implements DocumentMember, Sender, WorkQueueOwner {
   readonly document: OpenDocument
   identity: Identity
   readonly #listener: ParticipantListener
@@ -61,16 +61,24 @@ export class Participant implements DocumentMember, Sender {
     this.identity = identity
     this.document = document
     this.#listener = listener
-    this.#inbox = new WorkQueue(host, {
-      mayRun: () => this.isCurrent(),
-      onBlocked: () => void document.authorize(),
-      onError: () => this.close('badMessage', 'The message is malformed.'),
-    })
+    this.#inbox = new WorkQueue(host, this)
   }
 
   /** Starts the first authorization. The listener must be able to handle its callbacks from here on. */
   start(): void {
     void this.document.authorize()
+  }
+
+  mayRun(): boolean {
+    return this.isCurrent()
+  }
+
+  onBlocked(): void {
+    void this.document.authorize()
+  }
+
+  onError(): void {
+    this.close('badMessage', 'The message is malformed.')
   }
 
   get hasLeft(): boolean {
@@ -124,6 +132,7 @@ export class Participant implements DocumentMember, Sender {
   /** Runs the work now, or as soon as the decision is current. If the document closes first, the work never runs. */
   run(work: () => void): void {
     if (this.hasLeft) return
+    this.document.onActivity()
     if (this.#inbox.length === 0 && this.isCurrent()) return work()
     this.#inbox.push(work)
     if (!this.isCurrent()) void this.document.authorize()
@@ -142,6 +151,7 @@ export class Participant implements DocumentMember, Sender {
   }
 
   #onGranted(grant: Grant): void {
+    this.document.onActivity()
     const before = this.#state
     switch (before.name) {
       case 'authorizing':
@@ -172,6 +182,7 @@ export class Participant implements DocumentMember, Sender {
     // A client that sends a token without a later expiry is not asked for another token again.
     if (identity.expiresAt > this.identity.expiresAt) this.#wasWarned = false
     this.identity = identity
+    this.document.onActivity()
     this.document.presence.identityChanged(this)
     this.invalidateAccess()
   }
@@ -188,12 +199,14 @@ export class Participant implements DocumentMember, Sender {
     return this.#listener.mayCreate !== false && !isLimited
   }
 
-  sweep(now: number): void {
-    if (!this.#wasWarned && this.identity.expiresAt * 1000 - now <= expiryWarningMs) {
+  sweep(now: number): number {
+    const warnAt = this.identity.expiresAt * 1000 - expiryWarningMs
+    if (!this.#wasWarned && now >= warnAt) {
       this.#wasWarned = true
       this.#listener.onTokenExpiring?.()
     }
-    this.#listener.resendSkipped?.()
+    if (this.#listener.resendSkipped?.()) return now
+    return Math.min(this.#grant?.validUntil ?? now, this.#wasWarned ? Infinity : warnAt)
   }
 
   /** Closes the document for the client, with a reason. */

@@ -6,32 +6,37 @@ const minIntervalMs = 1_000
 /** How often a request waits for the queue. A user who writes without pause in another tab cannot delay it any longer. */
 const maxWaits = 10
 
-interface MissingUpdatesDeps {
-  clock: Clock
-  /** The user of the client. */
-  userId: string
+/** The client that is asked. */
+export interface AskedClient {
+  readonly clock: Clock
+  readonly userId: string
   /** Calls `then` once everything that is queued in the room is durable or refused. */
   afterQueued(room: EditorRoom, then: () => void): void
   /** Sends the client the state vector of the room. */
-  send(room: EditorRoom): void
+  sendStateVector(room: EditorRoom): void
 }
 
 /** Asks one client for the updates that the server lacks. */
 export class MissingUpdates {
-  readonly #deps: MissingUpdatesDeps
+  readonly #client: AskedClient
   #requestedAt = -Infinity
   /** Whether a request must follow once `minIntervalMs` is over. */
   #mustRequest = false
   /** Whether a request waits for the queue. */
   #isWaiting = false
 
-  constructor(deps: MissingUpdatesDeps) {
-    this.#deps = deps
+  constructor(client: AskedClient) {
+    this.#client = client
+  }
+
+  /** Whether a request waits for the end of `minIntervalMs`. */
+  get isDelayed(): boolean {
+    return this.#mustRequest
   }
 
   /** Requests the missing updates now, or once `minIntervalMs` is over. */
   request(room: EditorRoom): void {
-    this.#mustRequest = this.#deps.clock.elapsed() - this.#requestedAt < minIntervalMs
+    this.#mustRequest = this.#client.clock.elapsed() - this.#requestedAt < minIntervalMs
     if (!this.#mustRequest) this.requestNow(room)
   }
 
@@ -48,7 +53,7 @@ export class MissingUpdates {
 
   /** A call of `requestNow` is about to follow, so no other request is needed. */
   onRequestDue(): void {
-    this.#requestedAt = this.#deps.clock.elapsed()
+    this.#requestedAt = this.#client.clock.elapsed()
   }
 
   /** The client has sent everything that the server lacked. */
@@ -61,9 +66,8 @@ export class MissingUpdates {
    * update on an earlier connection: it would report the update as saved, and not send it again (R32.4).
    */
   #sendWhenStored(room: EditorRoom, waits: number): void {
-    const { userId, afterQueued, send } = this.#deps
-    this.#isWaiting = waits < maxWaits && room.hasUnstoredOf(userId)
-    if (this.#isWaiting) afterQueued(room, () => this.#sendWhenStored(room, waits + 1))
-    else send(room)
+    this.#isWaiting = waits < maxWaits && room.hasUnstoredOf(this.#client.userId)
+    if (this.#isWaiting) this.#client.afterQueued(room, () => this.#sendWhenStored(room, waits + 1))
+    else this.#client.sendStateVector(room)
   }
 }

@@ -144,7 +144,9 @@ class RequestMember implements Member, ParticipantListener {
     return true
   }
 
-  resendSkipped(): void {}
+  resendSkipped(): boolean {
+    return false
+  }
 
   onWriteAllowed(): void {}
 

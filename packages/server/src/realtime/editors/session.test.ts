@@ -11,7 +11,8 @@ import { smallCrdt } from '../../../test/support/updates/document-work.ts'
 import type { Crdt } from '../../crdt/crdt.ts'
 import { DocumentIndex } from '../../crdt/updates/document-index.ts'
 import { EditorRoom } from '../rooms/room.ts'
-import { EditorSession, type EditorCodec } from './session.ts'
+import type { EditorCodec } from './dialect-side.ts'
+import { EditorSession } from './session.ts'
 import { binaryMessage } from '../sockets/frames.ts'
 import { OpenDocument } from '../documents/open-document.ts'
 import type { Database } from '../../store/engine/db.ts'
@@ -100,10 +101,7 @@ function scene({
       terminate() {},
     })
     const connection = new Connection(`c-${userId}`, ws as unknown as WebSocket, socket as unknown as Socket)
-    connection.inbox.start(
-      () => {},
-      () => {},
-    )
+    connection.inbox.start(() => {})
     const identity = {
       apiKey: 'k1',
       userId,
@@ -128,7 +126,7 @@ function scene({
       connection,
       participant,
       codec: plainCodec,
-      onClosed,
+      listener: { onEditorClosed: onClosed },
     })
     document.members.add(participant)
     participant.start()

@@ -1,29 +1,20 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
 import type { Fault } from '../../crdt/updates/fault.ts'
 import { BytePace } from '../../platform/turns/byte-pace.ts'
-import { WorkQueue } from '../../platform/turns/work-queue.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { WorkQueue, type WorkQueueOwner } from '../../platform/turns/work-queue.ts'
 import type { Participant } from '../documents/participant.ts'
-import { AwarenessDelivery } from '../rooms/awareness/awareness-delivery.ts'
+import { AwarenessDelivery, type AwarenessReceiver } from '../rooms/awareness/awareness-delivery.ts'
 import { emptyAwareness } from '../rooms/awareness/awareness-update.ts'
-import type { BroadcastCodec, Member } from '../rooms/member.ts'
+import type { Member } from '../rooms/member.ts'
 import { isOutOfOrder, isRecoverable, readOnly } from '../rooms/refusals.ts'
 import type { EditorRoom } from '../rooms/room.ts'
 import { faultOfStateVector } from '../rooms/state-vector.ts'
 import type { StatelessRefusal } from '../rooms/stateless-relay.ts'
 import type { Connection } from '../sockets/connection.ts'
-import type { Message } from '../sockets/frames.ts'
-import { MissingUpdates } from './missing-updates.ts'
+import type { EditorCodec, SessionListener } from './dialect-side.ts'
+import { type AskedClient, MissingUpdates } from './missing-updates.ts'
 import { UpdateBackpressure, type SubmittedUpdate } from './update-backpressure.ts'
-
-/** Encodes what a session sends to its client, in the dialect of the client. */
-export interface EditorCodec extends BroadcastCodec {
-  syncStep1(stateVector: Uint8Array): Buffer
-  syncStep2(update: Uint8Array): Message
-  /** The update with this number is durable. Without `hasChanges`, the server had its content before. */
-  saved?(number: number, update: Uint8Array, hasChanges: boolean): Buffer | undefined
-  /** The update with this number is refused, and the editor stays open. `isRepeated`: the last update was refused too. */
-  refused?(number: number, fault: Fault, isRepeated: boolean): Buffer | undefined
-}
 
 interface OpenOptions {
   /** Whether the server requests missing updates once the editor is loaded. Default: true. */
@@ -56,23 +47,20 @@ interface SyncRequest {
 const minSendAllIntervalMs = 1_000
 /** Out-of-order updates of one client that may wait for its sync step 2. */
 const maxOutOfOrder = 10_000
-
 const emptyUpdate = Uint8Array.of(0, 0)
-
 /** From this size on, some 4,000 clients, comparing a state vector with the document takes more than 0.5 ms. */
 const largeVectorBytes = 32 * 1024
-
 /** Limit of the awareness states of each client. A cursor that moves thirty times a second takes about 10 KB a second. */
 const maxAwarenessBytesPerSecond = 32 * 1024
 
 /** One client in one editor, in any dialect. */
-export class EditorSession implements Member {
+export class EditorSession implements Member, WorkQueueOwner, AskedClient, AwarenessReceiver {
   readonly codec: EditorCodec
   readonly sessionId: string
   readonly pace = new BytePace(maxAwarenessBytesPerSecond)
-  readonly #connection: Connection
+  readonly connection: Connection
   readonly #participant: Participant
-  readonly #onClosed: (reason: CloseReason, message: string) => void
+  readonly #listener: SessionListener
   #state: State = { name: 'loading' }
   /** Messages that the client sent before the editor was loaded. */
   readonly #waiting: WorkQueue
@@ -91,34 +79,47 @@ export class EditorSession implements Member {
     connection: Connection
     participant: Participant
     codec: EditorCodec
-    /** The server has closed the editor for the client. Not called after `leave`. */
-    onClosed: (reason: CloseReason, message: string) => void
+    listener: SessionListener
   }) {
     const { connection, participant } = options
     this.sessionId = options.sessionId
     this.codec = options.codec
-    this.#connection = connection
+    this.connection = connection
     this.#backpressure = new UpdateBackpressure(connection)
     this.#participant = participant
-    this.#onClosed = options.onClosed
-    this.#waiting = new WorkQueue(connection, {
-      // Loading takes time, and access may change meanwhile.
-      mayRun: () => participant.isCurrent(),
-      onBlocked: () => participant.run(() => this.#waiting.start()),
-      onError: () => this.close('badMessage', 'The message is malformed.'),
-    })
-    this.#missing = new MissingUpdates({
-      clock: participant.document.clock,
-      userId: this.userId,
-      afterQueued: (room, then) => this.#afterQueued(room, then),
-      send: (room) => this.send(this.codec.syncStep1(room.stateVector())),
-    })
-    this.#delivery = new AwarenessDelivery({
-      connection,
-      isSilent: () => this.#isSilent,
-      sendStates: (update) => this.send(this.codec.awareness(update)),
-      onError: () => this.close('unavailable', 'The document cannot be read.'),
-    })
+    this.#listener = options.listener
+    this.#waiting = new WorkQueue(connection, this)
+    this.#missing = new MissingUpdates(this)
+    this.#delivery = new AwarenessDelivery(this)
+  }
+
+  get clock(): Clock {
+    return this.#participant.document.clock
+  }
+
+  /** Loading takes time, and access may change meanwhile. */
+  mayRun(): boolean {
+    return this.#participant.isCurrent()
+  }
+
+  onBlocked(): void {
+    this.#participant.run(() => this.#waiting.start())
+  }
+
+  onError(): void {
+    this.close('badMessage', 'The message is malformed.')
+  }
+
+  onDeliveryFailed(): void {
+    this.close('unavailable', 'The document cannot be read.')
+  }
+
+  sendStateVector(room: EditorRoom): void {
+    this.send(this.codec.syncStep1(room.stateVector()))
+  }
+
+  sendStates(update: Uint8Array): void {
+    this.send(this.codec.awareness(update))
   }
 
   get userId(): string {
@@ -151,7 +152,7 @@ export class EditorSession implements Member {
 
   /** Loads the editor. Then sends the awareness states to the client, and requests the updates that the server lacks. */
   open(editorId: string, options: OpenOptions = {}): void {
-    this.#connection.hold()
+    this.connection.hold()
     this.#participant.document
       .openRoom(editorId)
       .then(
@@ -159,7 +160,7 @@ export class EditorSession implements Member {
         () => this.close('unavailable', 'The document cannot be read.'),
       )
       .catch(() => this.close('badMessage', 'The message is malformed.'))
-      .finally(() => this.#connection.release())
+      .finally(() => this.connection.release())
   }
 
   #enter(room: EditorRoom, { requestsUpdates = true, onLoaded }: OpenOptions): void {
@@ -197,7 +198,7 @@ export class EditorSession implements Member {
       // Requests that arrive before the answer are coalesced: only the latest is answered.
       this.#unanswered = { stateVector, sendsStep1Back }
       if (isAnswering) return
-      this.#connection
+      this.connection
         .answerInTurn(() => this.#answer(room))
         .catch(() => this.close('unavailable', 'The document cannot be read.'))
     })
@@ -206,21 +207,21 @@ export class EditorSession implements Member {
   async #answer(room: EditorRoom): Promise<void> {
     const { stateVector, sendsStep1Back } = this.#unanswered as SyncRequest
     this.#unanswered = undefined
-    if (this.#isSilent) return
+    if (this.isSilent) return
     const { apiKey, userId } = this.#participant.identity
-    const hasSpaceFor = (bytes: number) => this.#connection.hasSpaceFor(apiKey, bytes)
+    const hasSpaceFor = (bytes: number) => this.connection.hasSpaceFor(apiKey, bytes)
     const missing = () => room.content.missingFor(stateVector, hasSpaceFor)
     const { recent, body, isHeld } = await this.#inTurnIfLarge(stateVector, missing)
-    if (this.#isSilent) return
-    if (recent) this.#connection.answer(this.codec.update(recent))
-    this.#connection.answer(this.codec.syncStep2(body), { apiKey, userId, body, isHeld })
+    if (this.isSilent) return
+    if (recent) this.connection.answer(this.codec.update(recent))
+    this.connection.answer(this.codec.syncStep2(body), { apiKey, userId, body, isHeld })
     if (sendsStep1Back) this.#missing.requestNow(room)
   }
 
   /** Runs `work` in a turn of the client if the state vector is large, because many clients may send one at once. */
   async #inTurnIfLarge<T>({ length }: Uint8Array, work: () => Promise<T>): Promise<T> {
     if (length < largeVectorBytes) return work()
-    const { scheduler, owner } = this.#connection
+    const { scheduler, owner } = this.connection
     let result: Promise<T> | undefined
     await scheduler.scheduleOnce(owner, () => {
       result = work()
@@ -239,11 +240,11 @@ export class EditorSession implements Member {
 
   /** Calls `then` once the updates that the client sent before are durable or refused. */
   afterUpdates(then: () => void): void {
-    this.#run(({ room }) => this.#afterQueued(room, then))
+    this.#run(({ room }) => this.afterQueued(room, then))
   }
 
   /** An empty update is acknowledged behind everything that is queued. */
-  #afterQueued(room: EditorRoom, then: () => void): void {
+  afterQueued(room: EditorRoom, then: () => void): void {
     if (!this.#hasLeft) room.confirmDuplicate(this, emptyUpdate, { saved: then, refused: then })
   }
 
@@ -297,6 +298,7 @@ export class EditorSession implements Member {
 
   #refused(number: number, fault: Fault): void {
     this.#participant.document.countRefusedUpdate(fault)
+    this.#listener.onUpdateRefused?.(fault)
     const frame = this.codec.refused?.(number, fault, this.#wasRefused)
     this.#wasRefused = true
     if (frame) this.send(frame)
@@ -337,16 +339,16 @@ export class EditorSession implements Member {
   }
 
   /** Whether nothing more may be sent to the client: another session may use its channel of the connection. */
-  get #isSilent(): boolean {
+  get isSilent(): boolean {
     return this.#hasLeft || this.#isLeaving
   }
 
   send(frame: Buffer): void {
-    if (!this.#isSilent) this.#connection.send(frame)
+    if (!this.isSilent) this.connection.send(frame)
   }
 
   sendLater(frame: Buffer): void {
-    if (!this.#isSilent) this.#connection.sendLater(frame)
+    if (!this.isSilent) this.connection.sendLater(frame)
   }
 
   sendAwareness(frame: Buffer, clientIds: readonly number[]): boolean {
@@ -356,22 +358,23 @@ export class EditorSession implements Member {
   }
 
   tryReserve(bytes: number): boolean {
-    return this.#connection.stateBudget.reserve(this, bytes)
+    return this.connection.stateBudget.reserve(this, bytes)
   }
 
-  /** Called at every sweep. Also sends a request for missing updates that had to wait. */
-  resendSkipped(): void {
-    this.#ifOpen(({ room }) => {
-      this.#missing.retry(room)
-      this.#delivery.catchUp(room.awareness)
-    })
+  /** Also sends a request for missing updates that had to wait. */
+  resendSkipped(): boolean {
+    if (this.#state.name !== 'open') return false
+    const { room } = this.#state
+    this.#missing.retry(room)
+    this.#delivery.catchUp(room.awareness)
+    return this.#missing.isDelayed || this.#delivery.hasUnsent
   }
 
   /** Leaves the editor and reports why. */
   close(reason: CloseReason, message: string): void {
     if (this.#hasLeft) return
     this.leave()
-    this.#onClosed(reason, message)
+    this.#listener.onEditorClosed(reason, message)
   }
 
   /** Sends nothing more to the client. Calls `onReady` once the messages that it sent before are handled. */

@@ -226,6 +226,11 @@ export class LivePresence {
     return fields.toString()
   }
 
+  /** When time alone may change an entry next, in epoch milliseconds. */
+  get nextChangeAt(): number {
+    return this.#nextChangeAt
+  }
+
   /** Called on every sweep: updates the entries that change by time alone. */
   sweep(now: number): void {
     if (now < this.#nextChangeAt) return

@@ -30,8 +30,11 @@ export interface Member extends AwarenessOwner, Sender {
   sendLater(frame: Buffer): void
   /** Sends the states of these Yjs client ids. Skips the frame and returns false if the client is behind. */
   sendAwareness(frame: Buffer, clientIds: readonly number[]): boolean
-  /** Called at every sweep. Sends the current states in place of skipped frames, once the client is not behind any more. */
-  resendSkipped(): void
+  /**
+   * Called at every sweep. Sends the current states in place of skipped frames, once the client is not behind any more.
+   * Returns whether something still waits.
+   */
+  resendSkipped(): boolean
   /** Updates that were refused before may be stored now: requests them. */
   onWriteAllowed(): void
   /** Requests the updates that this client has and the server lacks. */

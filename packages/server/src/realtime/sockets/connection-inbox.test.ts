@@ -17,17 +17,14 @@ function client(scheduler = new Scheduler(), { isIdentified = true } = {}) {
     pause: () => void (state.isRead = false),
     resume: () => void (state.isRead = true),
   })
-  const host = { scheduler, owner: { apiKey: 'key', userId: 'ada' }, isIdentified }
+  const host = { scheduler, owner: { apiKey: 'key', userId: 'ada' }, isIdentified, markAlive() {} }
   const inbox = new ConnectionInbox(ws as unknown as WebSocket, host)
   const delivered: string[] = []
   const start = (work: (text: string) => void = () => {}) =>
-    inbox.start(
-      (data) => {
-        delivered.push(data.toString().replaceAll('\0', ''))
-        work(data.toString())
-      },
-      () => {},
-    )
+    inbox.start((data) => {
+      delivered.push(data.toString().replaceAll('\0', ''))
+      work(data.toString())
+    })
   const send = (data: string | Buffer) => ws.emit('message', Buffer.from(data), true)
   return { inbox, state, delivered, start, send }
 }

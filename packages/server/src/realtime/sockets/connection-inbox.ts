@@ -17,6 +17,8 @@ export interface InboxHost {
   readonly scheduler: Scheduler
   readonly owner: WorkOwner
   readonly isIdentified: boolean
+  /** Called when a message arrives. */
+  markAlive(): void
 }
 
 interface QueuedMessage {
@@ -33,7 +35,7 @@ interface QueuedMessage {
 export class ConnectionInbox implements SlicedTask {
   readonly #ws: WebSocket
   readonly #host: InboxHost
-  readonly #queue: QueuedMessage[] = []
+  #queue: QueuedMessage[] = []
   #queuedBytes = 0
   #bytesOnHold = 0
   /** How often `hold` was called without a `release`. */
@@ -63,12 +65,12 @@ export class ConnectionInbox implements SlicedTask {
     return this.#queue.length > 0
   }
 
-  /** Begins to read. `onArrival` is called as soon as a message arrives, `deliver` when the message has its turn. */
-  start(deliver: (data: Buffer, isBinary: boolean) => void, onArrival: () => void): void {
+  /** Begins to read. Calls `deliver` when a message has its turn. */
+  start(deliver: (data: Buffer, isBinary: boolean) => void): void {
     this.#isStarted = true
     const { scheduler } = this.#host
     this.#ws.on('message', (data: Buffer, isBinary) => {
-      onArrival()
+      this.#host.markAlive()
       if (this.#isStopped) return
       if (this.#holdCount > 0 || !this.#mayDeliver)
         return this.#add(data.length, () => deliver(data, isBinary))
@@ -133,6 +135,8 @@ export class ConnectionInbox implements SlicedTask {
       this.#deliver(message)
       if (performance.now() >= deadline) break
     }
+    // An emptied array keeps its memory, and most inboxes stay empty from then on.
+    if (!this.hasWaiting) this.#queue = []
     this.#updatePause()
     return this.hasWaiting && this.#isReady
   }

@@ -50,8 +50,8 @@ export class ConnectionOutbox implements SlicedTask, LateSender {
   #answerBytes = 0
   /** Unwritten bytes of the fragmented messages in the queue. */
   #leftBytes = 0
-  /** Whether the outbox listens to `drain` and `close` of the socket. */
-  #isListening = false
+  /** What the outbox listens to while it waits for the socket. */
+  #listeners: { drain: () => void; close: () => void } | undefined
   #isClosed = false
   #unsentWaiters: UnsentWaiter[] = []
 
@@ -199,18 +199,20 @@ export class ConnectionOutbox implements SlicedTask, LateSender {
     for (const { resolve } of drained) resolve()
     const isBlocked =
       this.#socket.writableNeedDrain && (this.#queue.length > 0 || this.#unsentWaiters.length > 0)
-    if (isBlocked === this.#isListening) return
-    this.#isListening = isBlocked
-    if (isBlocked) this.#socket.on('drain', this.#onDrain).on('close', this.#onClose)
-    else this.#socket.off('drain', this.#onDrain).off('close', this.#onClose)
+    if (isBlocked === (this.#listeners !== undefined)) return
+    if (this.#listeners) {
+      this.#socket.off('drain', this.#listeners.drain).off('close', this.#listeners.close)
+      this.#listeners = undefined
+    } else {
+      this.#listeners = { drain: () => this.#onDrain(), close: () => this.close() }
+      this.#socket.on('drain', this.#listeners.drain).on('close', this.#listeners.close)
+    }
   }
 
-  readonly #onDrain = (): void => {
+  #onDrain(): void {
     if (this.#queue.length > 0) this.#host.scheduler.schedule(this)
     this.#settle()
   }
-
-  readonly #onClose = (): void => this.close()
 
   /** Drops the queue. Nothing more is sent. */
   close(): void {

@@ -47,6 +47,9 @@ type State =
   /** `acceptsMessages`: whether messages that the client sent before the close are still handled. */
   | { readonly name: 'closed'; readonly acceptsMessages: boolean; readonly stopTimer?: StopTimer }
 
+const open: State = { name: 'open' }
+const ignore = () => {}
+
 /** The socket of one client: sends frames, bounds what waits for the client, and closes once. */
 export class Connection implements WorkHost, InboxHost {
   readonly id: string
@@ -59,6 +62,8 @@ export class Connection implements WorkHost, InboxHost {
   owner: WorkOwner
   /** Memory for presence data and awareness states of this client. */
   readonly stateBudget = new ByteBudget(maxStateBytes)
+  /** Called with the close code when the socket is closed. One listener, because an idle connection should take little memory. */
+  onClosed: ((code: number) => void) | undefined
   readonly #ws: WebSocket
   readonly #socket: Socket
   readonly #outbox: ConnectionOutbox
@@ -69,13 +74,17 @@ export class Connection implements WorkHost, InboxHost {
   #takenBytes = 0
   /** What `checkProgress` saw last: bytes left of the write that the system has in progress. */
   #unwrittenBytes = 0
-  /** When `checkProgress` last saw one of these numbers change, or nothing waiting. */
-  #progressAt: number
+  /** When `checkProgress` last saw one of these numbers change, or bytes begin to wait. */
+  #progressAt = 0
+  /** Whether bytes waited, or an answer was sent, when `checkProgress` was last called or after. */
+  #hasWaiting = false
   /** Settles when the last call of `answerInTurn` is done. */
-  #lastAnswer: Promise<void> = Promise.resolve()
+  #lastAnswer: Promise<void> | undefined
   /** Time spent on answers since other work last got a turn. */
   #answerMs = 0
-  #state: State = { name: 'open' }
+  /** Whether the client has sent anything since `takeAlive` was last called. */
+  #isAlive = false
+  #state: State = open
 
   constructor(id: string, ws: WebSocket, socket: Socket, options: ConnectionOptions = {}) {
     const { scheduler = new Scheduler(), unsentAnswers = new UnsentAnswers(), clock = systemClock } = options
@@ -89,12 +98,14 @@ export class Connection implements WorkHost, InboxHost {
     this.#unsentAnswers = unsentAnswers
     this.#clock = clock
     this.#openedAt = clock.elapsed()
-    this.#progressAt = this.#openedAt
+    const markAlive = () => this.markAlive()
+    ws.on('ping', markAlive).on('pong', markAlive)
     // Without a listener, one malformed frame would crash the process. The close code says what is wrong with the frame.
-    ws.on('error', () => {})
-    ws.on('close', () => {
+    ws.on('error', ignore)
+    ws.on('close', (code) => {
       this.#enterClosed(this.acceptsMessages)
       this.#outbox.close()
+      this.onClosed?.(code)
     })
   }
 
@@ -128,20 +139,24 @@ export class Connection implements WorkHost, InboxHost {
 
   /** Runs `answer` after the earlier answers, once few bytes are unsent, so that large answers are built one at a time. */
   answerInTurn(answer: () => Promise<void>): Promise<void> {
-    const turn = this.#lastAnswer.then(async () => {
+    const turn = (this.#lastAnswer ?? Promise.resolve()).then(async () => {
       await this.#outbox.whenUnsentAtMost(behindBytes)
       const startedAt = performance.now()
       if (this.isOpen) await answer()
       this.#answerMs += performance.now() - startedAt
     })
     // A short answer runs without a pause, because it must contain what was stored when the client asked.
-    this.#lastAnswer = turn
+    const done = turn
       .catch(() => {})
       .then(() => {
         if (this.#answerMs < maxAnswerMs) return
         this.#answerMs = 0
         return setImmediate()
       })
+      .then(() => {
+        if (this.#lastAnswer === done) this.#lastAnswer = undefined
+      })
+    this.#lastAnswer = done
     return turn
   }
 
@@ -168,6 +183,10 @@ export class Connection implements WorkHost, InboxHost {
    */
   answer(answer: Buffer | Message, source?: Omit<UnsentAnswer, 'cut'>): void {
     if (!this.isOpen) return
+    if (!this.#hasWaiting) {
+      this.#hasWaiting = true
+      this.#progressAt = this.#clock.elapsed()
+    }
     const isLarge = source && !Buffer.isBuffer(answer) && lengthOf(answer.parts) > fragmentBytes
     if (!isLarge) return this.#outbox.answer(answer)
     const cut = () => this.#closeSlow()
@@ -180,14 +199,18 @@ export class Connection implements WorkHost, InboxHost {
   }
 
   /**
-   * Called on every sweep. Closes a client that reads nothing, however little waits for it. Returns true if the client has
+   * Called by the heartbeat. Closes a client that reads nothing, however little waits for it. Returns true if the client has
    * read bytes that had to wait, which proves that it is alive.
    */
   checkProgress(): boolean {
-    const now = this.#clock.elapsed()
     const { writableLength } = this.#socket
-    // Most connections are idle, and the other numbers cost more than the rest of the sweep.
-    if (writableLength === 0) return this.#onNothingWaits(now)
+    // Most connections are idle. To touch anything else of them costs more than the rest of the sweep.
+    if (writableLength === 0) return this.#hasWaiting && this.#onNothingWaits()
+    const now = this.#clock.elapsed()
+    if (!this.#hasWaiting) {
+      this.#hasWaiting = true
+      this.#progressAt = now
+    }
     const takenBytes = this.#socket.bytesWritten - writableLength
     const unwrittenBytes = unwrittenBytesOf(this.#socket)
     const hasProgress = takenBytes !== this.#takenBytes || unwrittenBytes !== this.#unwrittenBytes
@@ -202,11 +225,23 @@ export class Connection implements WorkHost, InboxHost {
     return isAlive
   }
 
-  #onNothingWaits(now: number): boolean {
+  #onNothingWaits(): boolean {
     const isAlive = this.#unwrittenBytes > 0
     this.#unwrittenBytes = 0
-    this.#progressAt = now
+    this.#hasWaiting = false
     this.#outbox.onSocketEmpty()
+    return isAlive
+  }
+
+  /** The client has sent something: a message, a ping or a pong. */
+  markAlive(): void {
+    this.#isAlive = true
+  }
+
+  /** Returns whether the client has sent anything since the last call. */
+  takeAlive(): boolean {
+    const isAlive = this.#isAlive
+    this.#isAlive = false
     return isAlive
   }
 

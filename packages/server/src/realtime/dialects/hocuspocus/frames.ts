@@ -2,7 +2,7 @@ import * as encoding from 'lib0/encoding'
 import { ApiError, type ErrorStatus } from '@plenum/protocol'
 import type { AccessRole } from '@plenum/protocol/realtime'
 import { statusOfFault } from '../../editors/fault-status.ts'
-import type { EditorCodec } from '../../editors/session.ts'
+import type { EditorCodec } from '../../editors/dialect-side.ts'
 import { binaryFrame, binaryMessage, yjsHeader } from '../../sockets/frames.ts'
 import { syncMessages } from '../yjs-sync.ts'
 

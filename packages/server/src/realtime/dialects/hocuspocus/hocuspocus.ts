@@ -5,7 +5,8 @@ import { Denial, noTokenMessage, type Identity } from '../../authorization/ident
 import type { RealtimeServices } from '../../editors/realtime-services.ts'
 import type { Participant } from '../../documents/participant.ts'
 import { maxEditorNameLength, namePattern, parseEditorName } from '../../documents/editor-name.ts'
-import { EditorSession, type EditorCodec } from '../../editors/session.ts'
+import type { EditorCodec } from '../../editors/dialect-side.ts'
+import { EditorSession } from '../../editors/session.ts'
 import { emptyAwareness } from '../../rooms/awareness/awareness-update.ts'
 import { type Connection, isFinal } from '../../sockets/connection.ts'
 import type { DialectClient, DialectContext } from '../dialect.ts'
@@ -248,7 +249,7 @@ export class HocuspocusClient implements DialectClient {
       connection: this.#connection,
       participant: provider.participant,
       codec: provider.codec,
-      onClosed,
+      listener: { onEditorClosed: onClosed },
     })
     provider.participant.start()
     for (const data of provider.waiting.splice(0)) this.#readWaiting(data, provider, provider.session)
@@ -310,7 +311,7 @@ export class HocuspocusClient implements DialectClient {
   /** The protocol has no message that asks a client to reconnect. The close code follows. */
   onDrain(): void {}
 
-  onClosed(): void {
+  onDisconnected(): void {
     this.#isClosed = true
     for (const provider of this.#providers.values())
       provider.session?.prepareToLeave(() => this.#leave(provider))

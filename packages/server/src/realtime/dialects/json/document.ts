@@ -223,7 +223,7 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
 
   onLiveStatesChanged(frames: RefFrames | undefined, from: number): void {
     if (!this.#hasTopic('liveState') || this.#isLeaving) return
-    if (!frames) return this.resendSkipped()
+    if (!frames) return void this.resendSkipped()
     if (this.#sentSeq !== from || this.#host.connection.isBusy) return
     this.#sentSeq = this.participant.document.liveStates.position?.seq ?? from
     this.#push(frames)
@@ -233,17 +233,23 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
     this.participant.close('unavailable', 'The document cannot be read.')
   }
 
-  resendSkipped(): void {
-    if (this.#isCatchingUp || !this.#mayCatchUp) return
-    this.#isCatchingUp = true
-    const { scheduler, owner } = this.#host.connection
-    const onError = () => this.participant.close('unavailable', 'The document cannot be read.')
-    scheduler.scheduleSteps(owner, this.#catchUp(), onError)
+  resendSkipped(): boolean {
+    if (!this.#isCatchingUp && this.#mayCatchUp) {
+      this.#isCatchingUp = true
+      const { scheduler, owner } = this.#host.connection
+      const onError = () => this.participant.close('unavailable', 'The document cannot be read.')
+      scheduler.scheduleSteps(owner, this.#catchUp(), onError)
+    }
+    return this.#hasMissed
   }
 
   /** Whether the client has missed changes and is not busy, so that they can be sent now. */
   get #mayCatchUp(): boolean {
     if (!this.#isOpen || this.#isLeaving || this.#host.connection.isBusy) return false
+    return this.#hasMissed
+  }
+
+  get #hasMissed(): boolean {
     return this.#missedUsers.size > 0 || this.#hasMissedLiveStates
   }
 

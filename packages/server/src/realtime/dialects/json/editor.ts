@@ -10,7 +10,8 @@ import {
 import type { RealtimeServices } from '../../editors/realtime-services.ts'
 import type { Declaration, DeclarationRefusal } from '../../editors/declarations.ts'
 import { statusOfFault } from '../../editors/fault-status.ts'
-import { EditorSession, type EditorCodec } from '../../editors/session.ts'
+import type { EditorCodec } from '../../editors/dialect-side.ts'
+import { EditorSession } from '../../editors/session.ts'
 import type { VersionRequest } from '../../editors/version-requests.ts'
 import type { EditorRoom } from '../../rooms/room.ts'
 import type { Backlog } from '../../sockets/backlog.ts'
@@ -69,9 +70,11 @@ export class JsonEditor {
       connection,
       participant,
       codec: this.#createCodec(),
-      onClosed: (reason, message) => {
-        this.#markLeft()
-        options.onClosed(reason, message)
+      listener: {
+        onEditorClosed: (reason, message) => {
+          this.#markLeft()
+          options.onClosed(reason, message)
+        },
       },
     })
     document.run(() =>

@@ -282,9 +282,9 @@ export class JsonClient implements DialectClient, DocumentHost {
     this.send({ type: 'moved', retryAfterMs })
   }
 
-  onClosed(): void {
+  onDisconnected(): void {
     if (this.#isReading) {
-      this.#waiting.push(() => this.onClosed())
+      this.#waiting.push(() => this.onDisconnected())
       return
     }
     this.#isClosed = true
