@@ -16,7 +16,7 @@ export interface BatchWriterDeps {
  * `onFailed`. `onRecovered` follows `onFailed`.
  */
 export interface BatchWork<Item, Result> {
-  /** Ticks start at least this many milliseconds apart. 0: one tick per iteration of the event loop. */
+  /** The next tick starts at least this many milliseconds after the last. 0: one tick per iteration of the event loop. */
   readonly tickMs: number
   /** Whether items wait to be stored. */
   hasWaiting(): boolean

@@ -21,7 +21,7 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
 /**
  * Transactions that collide run again. On a busy machine a transaction may collide with every update that is typed into its
- * editor, one every 12 ms, and still succeed after some seconds.
+ * editor, one every 12 to 30 ms, and still succeed after some seconds.
  */
 const maxAttempts = 60
 /**
