@@ -1,15 +1,13 @@
 import { hash } from 'node:crypto'
 import { customAlphabet } from 'nanoid'
+import { flatText } from '../platform/flat-text.ts'
 
 const randomCharacters = customAlphabet('0123456789abcdefghijklmnopqrstuvwxyz', 20)
 const randomDigits = customAlphabet('0123456789', 15)
 const randomFirstDigit = customAlphabet('123456789', 1)
 
 /** A new id such as `ws_4f…`: 103 random bits. */
-export const newId = (prefix: string) => flat(`${prefix}_${randomCharacters()}`)
-
-/** The same text in one piece. V8 keeps a text that was appended character by character as a tree of 32 bytes per character. */
-const flat = (text: string) => Buffer.from(text, 'latin1').toString('latin1')
+export const newId = (prefix: string) => flatText(`${prefix}_${randomCharacters()}`)
 
 /** A new notification id: sixteen decimal digits, the first of them not 0. */
 export const newNotificationId = () => randomFirstDigit() + randomDigits()

@@ -1,4 +1,5 @@
 import type { OnlineStatus } from '@plenum/protocol/realtime'
+import { flatText } from '../../platform/flat-text.ts'
 import { BytePace } from '../../platform/turns/byte-pace.ts'
 import { retentionMs, type PresenceEntry } from '../../store/documents/presence.ts'
 import type { Look } from '../../store/users/profiles.ts'
@@ -46,13 +47,10 @@ export interface PresentClient {
 
 /** The entry of a person, as the presence list shows it. */
 export interface ShownEntry {
-  /**
-   * The entry; if it comes from a client, without the time of its change. An equal fingerprint means that nothing has
-   * changed.
-   */
-  fingerprint: string
   /** JSON of a `PresentUser`. */
   json: string
+  /** This many characters of the JSON are compared to find a change: if a client made it, all before the time of the change. */
+  comparedLength: number
   status: OnlineStatus
   /** The client that the entry comes from. Undefined if a backend made the latest update. */
   sourceClient: PresentClient | undefined
@@ -101,7 +99,7 @@ export class PresentPerson {
     if (this.backendEntry && expiryOf(this.backendEntry) <= now) this.backendEntry = undefined
     const shown = this.#computeShown(now)
     this.changesAt = this.#nextChangeAt(now)
-    if (shown?.fingerprint !== this.shown?.fingerprint) {
+    if (comparedPart(shown) !== comparedPart(this.shown)) {
       this.shown = shown
       return true
     }
@@ -130,8 +128,9 @@ export class PresentPerson {
     for (const client of this.clients) status = better(status, statusOf(client, now))
     const { name, email, look } = sourceClient.holder.identity
     const head = { userId: this.userId, name, email, ...look, onlineStatus: status }
-    const fingerprint = fingerprintOf(head, sourceClient.data, 'client')
-    return { fingerprint, json: `${fingerprint},"timestamp":${now}}`, status, sourceClient }
+    const entry = openJsonOf(head, sourceClient.data, 'client')
+    const json = flatText(`${entry},"timestamp":${now}}`)
+    return { json, comparedLength: entry.length, status, sourceClient }
   }
 
   #nextChangeAt(now: number): number {
@@ -144,6 +143,8 @@ export class PresentPerson {
     return next
   }
 }
+
+const comparedPart = (entry: ShownEntry | undefined) => entry?.json.slice(0, entry.comparedLength)
 
 const expiryOf = ({ lastUpdated }: PresenceEntry) => lastUpdated + retentionMs
 
@@ -167,10 +168,10 @@ function showBackendEntry(entry: PresenceEntry, client: PresentClient | undefine
     ...(identity ?? entry).look,
     onlineStatus: status,
   }
-  const fingerprint = `${fingerprintOf(head, client?.data, 'rest')},"timestamp":${lastUpdated}`
-  return { fingerprint, json: `${fingerprint}}`, status, sourceClient: undefined }
+  const json = flatText(`${openJsonOf(head, client?.data, 'rest')},"timestamp":${lastUpdated}}`)
+  return { json, comparedLength: json.length, status, sourceClient: undefined }
 }
 
 /** The JSON of the entry without its closing brace. */
-const fingerprintOf = (head: object, data: string | undefined, source: 'client' | 'rest') =>
+const openJsonOf = (head: object, data: string | undefined, source: 'client' | 'rest') =>
   `${JSON.stringify(head).slice(0, -1)}${data === undefined ? '' : `,"data":${data}`},"source":"${source}"`

@@ -51,9 +51,9 @@ export class HocuspocusClient implements DialectClient {
   /** The identity from the URL or the headers. If set, a token in a message is used only if the server requested it. */
   #identity: Identity | undefined
   /** Editors that were denied to a client with an identity from the URL or the headers. */
-  readonly #denied = new Set<string>()
+  #denied: Set<string> | undefined
   /** Editors for which a sync step 1 arrived before the token or after a denial. */
-  readonly #earlyRequests = new Set<string>()
+  #earlyRequests: Set<string> | undefined
   /** The text that the last denied provider got. */
   #lastDenial: string | undefined
   isIdentified = false
@@ -111,7 +111,7 @@ export class HocuspocusClient implements DialectClient {
    */
   #receiveFirst(name: string, type: number, decoder: decoding.Decoder, data: Buffer): boolean {
     // A provider without a token does not send an auth message.
-    const canStartWithSync = this.#identity !== undefined && !this.#denied.has(name)
+    const canStartWithSync = this.#identity !== undefined && !this.#denied?.has(name)
     if (type !== messages.auth && !(canStartWithSync && type === messages.sync)) {
       this.#rememberEarly(name, type, decoder)
       return true
@@ -137,7 +137,7 @@ export class HocuspocusClient implements DialectClient {
 
   /** Returns why the connection may not have one more provider. Undefined if it may. */
   #reachedLimit(ref: EditorRef | undefined): string | undefined {
-    if (this.#providers.size + this.#denied.size >= maxEditors)
+    if (this.#providers.size + (this.#denied?.size ?? 0) >= maxEditors)
       return `A connection has at most ${maxEditors} editors.`
     if (ref && this.#countProviders(ref) >= maxProvidersPerEditor)
       return `A connection has at most ${maxProvidersPerEditor} providers of one editor.`
@@ -155,14 +155,15 @@ export class HocuspocusClient implements DialectClient {
 
   /** Clients may send messages after a denial or before their token. They never repeat a sync step 1, so it is remembered. */
   #rememberEarly(name: string, type: number, decoder: decoding.Decoder): void {
-    if (type === messages.close) this.#earlyRequests.delete(name)
+    if (type === messages.close) this.#earlyRequests?.delete(name)
     if (type !== messages.sync || !isSyncStep1(decoder)) return
+    this.#earlyRequests ??= new Set()
     if (this.#earlyRequests.size < maxEditors) this.#earlyRequests.add(name)
   }
 
   /** Answers a remembered sync step 1 with the whole content, because its state vector was not kept. Requests awareness again. */
   #answerEarly({ name, session }: Provider): void {
-    if (!this.#earlyRequests.delete(name)) return
+    if (!this.#earlyRequests?.delete(name)) return
     session?.syncStep1(emptyStateVector, true)
     session?.send(message(name, [messages.queryAwareness]))
   }
@@ -286,7 +287,7 @@ export class HocuspocusClient implements DialectClient {
       this.#lastDenial = text
       // A provider that never had access has no open editor.
       if (provider.participant?.role) this.#send(provider, message(provider.name, [messages.close], text))
-      if (this.#identity) this.#denied.add(provider.name)
+      if (this.#identity) (this.#denied ??= new Set()).add(provider.name)
     }
     this.#leave(provider)
     if (!keepsSocket) this.#connection.close(reason, text)
