@@ -75,6 +75,7 @@ async function scene({ expiresAfterSeconds = 3_600, tokenSeconds = 7_200 } = {})
   return {
     events,
     participant,
+    document,
     deny: () => (decision = { allowed: false, reason: 'no_grant' } as Decision),
     /** Lets time pass, and returns how often the client was visited. */
     async pass(seconds: number) {
@@ -103,6 +104,15 @@ test('[25.8] access that ends by time alone ends within half a second, also in a
   deny()
   await pass(10)
   expect(events).toEqual(['permissionDenied after 33 s'])
+})
+
+test('[R9] a change of access is noticed within half a second, also if nothing else happens in the document', async () => {
+  const { pass, events, deny, document } = await scene()
+  await pass(30)
+  deny()
+  document.invalidateAccess()
+  await pass(10)
+  expect(events).toEqual(['permissionDenied after 30.5 s'])
 })
 
 test('[R6.2] a client is asked for a new token one minute before the old one expires, also in a document in which nothing happens', async () => {

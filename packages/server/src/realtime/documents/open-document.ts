@@ -128,6 +128,8 @@ export class OpenDocument implements DocumentRef {
 
   /** Makes the decisions about all members stale. `authorize` renews them. */
   invalidateAccess(): void {
+    // A sweep notices it too if `authorize` is late.
+    this.onActivity()
     this.#accessChanges++
   }
 
@@ -194,6 +196,7 @@ export class OpenDocument implements DocumentRef {
     loading.then(
       (room) => {
         slot.room = room
+        this.onActivity()
         if (slot.hasNewRows) void this.#deps.appender.catchUp(room)
       },
       () => this.#dropSlot(editorId, slot),
@@ -303,9 +306,12 @@ export class OpenDocument implements DocumentRef {
       isCurrent &&= member.isCurrent(now)
       nextAt = Math.min(nextAt, member.sweep(now))
     }
+    // The entries that change now report only later when they change next.
+    const changesPresence = now >= this.presence.nextChangeAt
     this.presence.sweep(now)
     if (!isCurrent) void this.authorize()
-    let isQuiet = this.members.size > 0 && isCurrent && ++this.#sweepsSinceActivity >= quietSweeps
+    let isQuiet =
+      this.members.size > 0 && isCurrent && !changesPresence && ++this.#sweepsSinceActivity >= quietSweeps
     for (const slot of this.rooms.values()) isQuiet = this.#sweepRoom(slot) && isQuiet
     if (isQuiet) this.#quietUntil = elapsed + Math.min(nextAt, this.presence.nextChangeAt) - now
   }

@@ -16,7 +16,10 @@ export interface ParticipantListener {
   onTokenExpiring?(): void
   /** The document is closed for this client; called once. */
   onClosed(reason: CloseReason, message: string): void
-  /** Called at every sweep: sends what was skipped while the client was behind. Returns whether something still waits. */
+  /**
+   * Called when the document is swept: twice a second, less often while it is quiet. Sends what was skipped while the client
+   * was behind. Returns whether something still waits.
+   */
   resendSkipped?(): boolean
   /** Whether the client reports by itself when its user is idle. Default: false. */
   readonly reportsIdleness?: boolean

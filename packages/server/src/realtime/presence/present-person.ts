@@ -49,7 +49,7 @@ export interface PresentClient {
 export interface ShownEntry {
   /** JSON of a `PresentUser`. */
   json: string
-  /** This many characters of the JSON are compared to find a change: if a client made it, all before the time of the change. */
+  /** How many leading characters of `json` are compared. An entry of a client is compared without its timestamp. */
   comparedLength: number
   status: OnlineStatus
   /** The client that the entry comes from. Undefined if a backend made the latest update. */

@@ -31,7 +31,7 @@ export interface Member extends AwarenessOwner, Sender {
   /** Sends the states of these Yjs client ids. Skips the frame and returns false if the client is behind. */
   sendAwareness(frame: Buffer, clientIds: readonly number[]): boolean
   /**
-   * Called at every sweep. Sends the current states in place of skipped frames, once the client is not behind any more.
+   * Called when the document is swept. Sends the current states in place of skipped frames, once the client is not behind any more.
    * Returns whether something still waits.
    */
   resendSkipped(): boolean

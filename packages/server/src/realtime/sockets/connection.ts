@@ -76,7 +76,7 @@ export class Connection implements WorkHost, InboxHost {
   #unwrittenBytes = 0
   /** When `checkProgress` last saw one of these numbers change, or bytes begin to wait. */
   #progressAt = 0
-  /** Whether bytes waited, or an answer was sent, when `checkProgress` was last called or after. */
+  /** Whether bytes waited at the last `checkProgress`, or an answer was sent since. */
   #hasWaiting = false
   /** Settles when the last call of `answerInTurn` is done. */
   #lastAnswer: Promise<void> | undefined
@@ -228,7 +228,8 @@ export class Connection implements WorkHost, InboxHost {
   #onNothingWaits(): boolean {
     const isAlive = this.#unwrittenBytes > 0
     this.#unwrittenBytes = 0
-    this.#hasWaiting = false
+    // A large answer may write its next part later.
+    this.#hasWaiting = this.#outbox.unsentBytes > 0
     this.#outbox.onSocketEmpty()
     return isAlive
   }

@@ -20,7 +20,7 @@ interface WatchedClient {
  * that was paused does not terminate all connections when it continues.
  */
 export class Heartbeat {
-  /** The connections in equal groups. In each sweep one group is pinged, and every fifth group is checked. */
+  /** New connections join the groups in turn. Each sweep pings one group and checks eight. */
   readonly #groups = Array.from({ length: sweepsPerPing }, () => new Map<Connection, WatchedClient>())
   #sweeps = 0
   #watchedCount = 0
@@ -39,8 +39,9 @@ export class Heartbeat {
   sweep(): void {
     const sweeps = ++this.#sweeps
     for (const [index, group] of this.#groups.entries()) {
-      if ((sweeps + index) % sweepsPerCheck === 0) for (const [one, watched] of group) check(one, watched)
-      if ((sweeps + index) % sweepsPerPing === 0) for (const [one, watched] of group) ping(one, watched)
+      if ((sweeps + index) % sweepsPerCheck === 0)
+        for (const [connection, one] of group) check(connection, one)
+      if ((sweeps + index) % sweepsPerPing === 0) for (const [connection, one] of group) ping(connection, one)
     }
   }
 }

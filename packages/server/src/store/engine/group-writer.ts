@@ -156,8 +156,9 @@ class GroupQueue {
     try {
       const works = async (transaction: OpenTransaction) => {
         const outcomes = await this.#runAll(transaction, group)
-        // They wait for the next transaction, but not until this one is durable.
+        // Works without an outcome go back now, so that they need not wait until this transaction is durable.
         this.#left.push(...group.filter((one) => !outcomes.has(one)))
+        this.#wake()
         group = [...outcomes.keys()]
         return outcomes
       }
