@@ -23,7 +23,7 @@ export const userHandlers: Handlers<Operations['users']> = {
     await requireLevel(db, apiKey, level, create, now)
     const items = byId(input.users, (user) => user.userId)
     const there = await grants.find(db, apiKey, level, [...items.keys()], now)
-    // All of them at once: `grants.put` holds only the profiles of those who get a grant, after others are written.
+    // Locks the profiles of all users before any is written. `grants.put` below locks only some of them, which is too late.
     await grants.holdProfiles(db, apiKey, [...items.keys()])
     await users.put(db, apiKey, items, now)
     // A member who is added again keeps the expiry, and without a sent role the whole grant. Otherwise an expiring grant

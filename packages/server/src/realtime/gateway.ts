@@ -126,6 +126,7 @@ export class Gateway {
       clock: this.#clock,
     })
     const { dialect, name, token } = endpoint
+    // Computed now, so that the token is not kept in memory while the connection is open.
     const fingerprint = fingerprintOf(this.#deps.addressOf(request), name, token ?? '')
     const context: DialectContext = {
       connection,

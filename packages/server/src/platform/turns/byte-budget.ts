@@ -1,7 +1,7 @@
 /** Limits how many bytes all holders together keep in memory. */
 export class ByteBudget {
   readonly #maxBytes: number
-  /** Undefined while nothing was ever kept: most budgets are those of idle connections. */
+  /** The bytes of each holder. Undefined until the first holder keeps some: most connections never keep any. */
   #kept: Map<object, number> | undefined
   #bytes = 0
 

@@ -231,7 +231,7 @@ export class LivePresence {
     return this.#nextChangeAt
   }
 
-  /** Called on every sweep: updates the entries that change by time alone. */
+  /** Called when the document is swept: updates the entries that change by time alone. */
   sweep(now: number): void {
     if (now < this.#nextChangeAt) return
     this.#nextChangeAt = Infinity

@@ -183,10 +183,7 @@ export class Connection implements WorkHost, InboxHost {
    */
   answer(answer: Buffer | Message, source?: Omit<UnsentAnswer, 'cut'>): void {
     if (!this.isOpen) return
-    if (!this.#hasWaiting) {
-      this.#hasWaiting = true
-      this.#progressAt = this.#clock.elapsed()
-    }
+    this.#onBytesWait()
     const isLarge = source && !Buffer.isBuffer(answer) && lengthOf(answer.parts) > fragmentBytes
     if (!isLarge) return this.#outbox.answer(answer)
     const cut = () => this.#closeSlow()
@@ -206,11 +203,8 @@ export class Connection implements WorkHost, InboxHost {
     const { writableLength } = this.#socket
     // Most connections are idle. To touch anything else of them costs more than the rest of the sweep.
     if (writableLength === 0) return this.#hasWaiting && this.#onNothingWaits()
+    this.#onBytesWait()
     const now = this.#clock.elapsed()
-    if (!this.#hasWaiting) {
-      this.#hasWaiting = true
-      this.#progressAt = now
-    }
     const takenBytes = this.#socket.bytesWritten - writableLength
     const unwrittenBytes = unwrittenBytesOf(this.#socket)
     const hasProgress = takenBytes !== this.#takenBytes || unwrittenBytes !== this.#unwrittenBytes
@@ -223,6 +217,12 @@ export class Connection implements WorkHost, InboxHost {
       this.close('slow', 'The client takes no more data.')
     }
     return isAlive
+  }
+
+  #onBytesWait(): void {
+    if (this.#hasWaiting) return
+    this.#hasWaiting = true
+    this.#progressAt = this.#clock.elapsed()
   }
 
   #onNothingWaits(): boolean {
