@@ -1,7 +1,9 @@
+import { LazyMap } from '../lazy-collections.ts'
+
 /** A queue that takes from its lanes in turn, so that one crowded lane does not delay the others. */
 export class LaneQueue<T> {
   /** The waiting items of each lane. The lane whose turn is next comes first. */
-  readonly #lanes = new Map<string, T[]>()
+  readonly #lanes = new LazyMap<string, T[]>()
 
   get isEmpty(): boolean {
     return this.#lanes.size === 0

@@ -1,3 +1,4 @@
+import { LazyMap } from '../lazy-collections.ts'
 import { LaneQueue } from './lane-queue.ts'
 import { isLoopLate } from './loop-time.ts'
 
@@ -18,7 +19,7 @@ export class Limiter {
   /** The name of a lane, once for each work that waits in it. */
   readonly #lanes = new LaneQueue<string>()
   /** The waiting work of each lane. */
-  readonly #waiting = new Map<string, LaneQueue<() => void>>()
+  readonly #waiting = new LazyMap<string, LaneQueue<() => void>>()
   /** How many places are free. */
   #free: number
 

@@ -1,3 +1,4 @@
+import { LazySet } from '../../platform/lazy-collections.ts'
 import type { AccessRole, CloseReason } from '@plenum/protocol/realtime'
 import type { Decision } from '../../access/permissions.ts'
 import type { Clock } from '../../platform/clock.ts'
@@ -50,7 +51,7 @@ export class Authorizer {
   /** The clients that have the document open. */
   readonly #clients: ReadonlySet<AuthorizedClient>
   /** Clients for which `decide` was called. They may have left the document. */
-  readonly #undecided = new Set<AuthorizedClient>()
+  readonly #undecided = new LazySet<AuthorizedClient>()
   #running: Promise<void> | undefined
 
   constructor(

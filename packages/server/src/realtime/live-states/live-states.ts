@@ -1,3 +1,4 @@
+import { LazyMap, LazySet } from '../../platform/lazy-collections.ts'
 import type { Position } from '@plenum/protocol/realtime'
 import type { readSince, StoredLiveState } from '../../store/documents/live-state-log.ts'
 import { idOf } from '../../store/documents/live-states.ts'
@@ -42,8 +43,8 @@ interface Entry {
  */
 export class LiveStates {
   readonly #deps: LiveStatesDeps
-  readonly #subscribers = new Set<LiveStateSubscriber>()
-  readonly #entries = new Map<string, Entry>()
+  readonly #subscribers = new LazySet<LiveStateSubscriber>()
+  readonly #entries = new LazyMap<string, Entry>()
   #position: Position | undefined
   /** The latest result of `bytesSince`. Callers share it as long as a frame still uses it. */
   #shared: { since: number; until: number | undefined; bytes: WeakRef<Buffer> } | undefined

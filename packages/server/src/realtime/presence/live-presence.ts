@@ -68,7 +68,8 @@ export class LivePresence {
       seenSeq: seq,
       seenAt: now,
     }
-    person.clients.add(client)
+    // Unlike a spread, this leaves no space for further clients.
+    person.clients = person.clients.concat(client)
     this.#clients.set(holder, client)
     this.#broadcast.markChanged(person)
   }
@@ -77,7 +78,7 @@ export class LivePresence {
     const client = this.#clients.get(holder)
     if (!client) return
     this.#clients.delete(holder)
-    client.person.clients.delete(client)
+    client.person.clients = client.person.clients.filter((one) => one !== client)
     this.#broadcast.markChanged(client.person)
   }
 

@@ -1,3 +1,4 @@
+import { LazyMap, LazySet } from '../../platform/lazy-collections.ts'
 import { type BroadcastPart, PacedBroadcast } from '../../platform/turns/paced-broadcast.ts'
 import { RefFrames } from '../sockets/ref-frames.ts'
 import { PresenceFields } from './presence-fields.ts'
@@ -28,12 +29,12 @@ export interface PresenceBroadcastDeps {
 export class PresenceBroadcast {
   readonly #deps: PresenceBroadcastDeps
   /** Subscriber → `#changeSeq` when it subscribed. The subscriber knows all changes up to this number. */
-  readonly #subscribers = new Map<PresenceSubscriber, number>()
+  readonly #subscribers = new LazyMap<PresenceSubscriber, number>()
   /** The number of the newest change of an entry. */
   #changeSeq = 0
   /** People whose entries may have changed since the last broadcast: with write role, and without. */
-  readonly #changedWriters = new Set<PresentPerson>()
-  readonly #changedViewers = new Set<PresentPerson>()
+  readonly #changedWriters = new LazySet<PresentPerson>()
+  readonly #changedViewers = new LazySet<PresentPerson>()
   readonly #broadcast: PacedBroadcast<PresenceSubscriber>
 
   constructor(deps: PresenceBroadcastDeps) {

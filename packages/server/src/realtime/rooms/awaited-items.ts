@@ -1,3 +1,4 @@
+import { LazyMap } from '../../platform/lazy-collections.ts'
 import type { Member } from './member.ts'
 
 /** Further entries are ignored: they matter only if a client relays updates of another user who is offline. */
@@ -6,7 +7,7 @@ const maxEntries = 1_000
 /** Members that have deleted items which the server lacks. They are asked for their deletes when such items arrive. */
 export class AwaitedItems {
   /** The members, by the Yjs client id of the items. */
-  readonly #waiting = new Map<number, Set<Member>>()
+  readonly #waiting = new LazyMap<number, Set<Member>>()
   #count = 0
 
   add(member: Member, clientIds: readonly number[]): void {

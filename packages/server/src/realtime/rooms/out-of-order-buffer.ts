@@ -1,3 +1,4 @@
+import { LazySet } from '../../platform/lazy-collections.ts'
 import type { Missing } from '../../crdt/updates/fault.ts'
 
 /** How long an update waits for the updates that it depends on. */
@@ -21,9 +22,9 @@ interface HeldUpdate<T> {
  */
 export class OutOfOrderBuffer<T extends { update: Uint8Array }> {
   /** Updates whose missing update has not arrived. */
-  readonly #waiting = new Set<HeldUpdate<T>>()
+  readonly #waiting = new LazySet<HeldUpdate<T>>()
   /** Updates to retry. */
-  readonly #ready = new Set<HeldUpdate<T>>()
+  readonly #ready = new LazySet<HeldUpdate<T>>()
   #bytes = 0
 
   /** Returns false, and does not hold the update, if the buffer is full. */

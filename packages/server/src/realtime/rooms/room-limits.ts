@@ -1,3 +1,4 @@
+import { LazyMap } from '../../platform/lazy-collections.ts'
 import { type ClientOwners, maxClientIds } from './client-owners.ts'
 import type { CommittedLog } from './committed-log.ts'
 import type { Fault } from '../../crdt/updates/fault.ts'
@@ -22,7 +23,7 @@ export class RoomLimits {
   readonly #maxBytes: number
   readonly #full: Fault
   /** By Yjs client id: why its last update was refused. Its next updates depend on the refused update. */
-  readonly #refused = new Map<number, Fault>()
+  readonly #refused = new LazyMap<number, Fault>()
   /** Whether an update was refused for lack of space since a compaction last made space. */
   #hasRefusedBytes = false
 

@@ -1,3 +1,5 @@
+import { LazySet } from '../../platform/lazy-collections.ts'
+
 /** Limits of the updates that one tick merges and stores for a room. Clients apply the merge as one transaction. */
 const maxUpdatesPerBatch = 500
 const maxBytesPerBatch = 64 * 1024
@@ -14,7 +16,7 @@ interface Item {
 export class UpdateQueue<T extends Item> {
   readonly #items: T[] = []
   /** Updates that were taken from the queue, until `settle` or `putBack`. */
-  readonly #taken = new Set<readonly T[]>()
+  readonly #taken = new LazySet<readonly T[]>()
   #bytes = 0
 
   get first(): T | undefined {

@@ -1,3 +1,4 @@
+import { LazyMap, LazySet } from '../../../platform/lazy-collections.ts'
 import type { BytePace } from '../../../platform/turns/byte-pace.ts'
 import { type AwarenessEntry, readAwareness, withTrueIdentity, writeAwareness } from './awareness-update.ts'
 import { GoneClients } from './gone-clients.ts'
@@ -45,10 +46,10 @@ interface Part {
  * sets the state of one Yjs client id, its own. States of other ids in its messages are echoes or forgeries, and are ignored.
  */
 export class AwarenessStates {
-  readonly #states = new Map<number, State>()
-  readonly #clientIdOf = new Map<string, number>()
+  readonly #states = new LazyMap<number, State>()
+  readonly #clientIdOf = new LazyMap<string, number>()
   /** Yjs client ids whose latest change has not been broadcast. */
-  readonly #changed = new Set<number>()
+  readonly #changed = new LazySet<number>()
   readonly #gone = new GoneClients()
   readonly #ownerOf: (clientId: number) => string | undefined
 

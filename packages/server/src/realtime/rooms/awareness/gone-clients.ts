@@ -1,3 +1,5 @@
+import { LazyMap } from '../../../platform/lazy-collections.ts'
+
 /** The last user of a Yjs client id whose client left. */
 interface GoneClient {
   /** The clock of the removal. Other clients ignore states of this id that are not newer. */
@@ -10,8 +12,8 @@ const maxIdsPerRole = 1_000
 
 /** Yjs client ids whose clients left an editor and may come back. Viewers never evict users who may write. */
 export class GoneClients {
-  readonly #writers = new Map<number, GoneClient>()
-  readonly #viewers = new Map<number, GoneClient>()
+  readonly #writers = new LazyMap<number, GoneClient>()
+  readonly #viewers = new LazyMap<number, GoneClient>()
 
   get(clientId: number): GoneClient | undefined {
     return this.#writers.get(clientId) ?? this.#viewers.get(clientId)
