@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ApiError } from '@plenum/protocol'
@@ -10,26 +10,19 @@ import { type Clock, type StopTimer, systemClock } from '../platform/clock.ts'
 import type { LiveNumbers } from '../platform/metrics/live-metrics.ts'
 import type { UnsentAnswers } from '../platform/turns/unsent-answers.ts'
 import type { EditorRef } from '../store/refs.ts'
-import {
-  backendIdentity,
-  Denial,
-  noTokenMessage,
-  userIdentity,
-  originDeniedMessage,
-} from './authorization/identity.ts'
-import type { OpenPage } from './authorization/open-pages.ts'
-import type { DialectClient, DialectContext } from './dialects/dialect.ts'
-import { dialectNames, dialects, type Endpoint, endpointOf } from './endpoints.ts'
+import { backendIdentity, Denial, noTokenMessage, userIdentity } from './authorization/identity.ts'
+import { dialectNames, type Endpoint, endpointOf } from './endpoints.ts'
 import { storeUpdate } from './editors/request-update.ts'
-import { identifyByRequest, identifyByToken, type IdentifyDeps } from './identify-client.ts'
-import { ClientSocket, tooLargeReason } from './sockets/client-socket.ts'
+import { GatewayClient, type GatewayClientDeps } from './gateway-client.ts'
+import { identifyByRequest, type IdentifyDeps } from './identify-client.ts'
+import { ClientSocket } from './sockets/client-socket.ts'
 import { Connection } from './sockets/connection.ts'
 import { ConnectionCounts } from './sockets/connection-counts.ts'
 import { Heartbeat, sweepMs } from './sockets/heartbeat.ts'
 import { LateFrames } from './sockets/late-frames.ts'
 import { guardIdentification } from './sockets/identification-guard.ts'
 import { refuseUpgrade } from './sockets/refuse-upgrade.ts'
-import { fingerprintOf, RepeatedRefusals } from './sockets/repeated-refusals.ts'
+import { RepeatedRefusals } from './sockets/repeated-refusals.ts'
 
 export interface GatewayDeps extends IdentifyDeps {
   maxConnections: number
@@ -66,12 +59,12 @@ export class Gateway {
     WebSocket: ClientSocket,
   })
   /** Connections whose request is being checked, and refused connections until they are closed. */
-  readonly #arriving = new Set<Connection>()
+  readonly #arriving = new Set<GatewayClient>()
   /** Connections that deliver messages. */
-  readonly #clients = new Map<Connection, DialectClient>()
+  readonly #clients = new Set<GatewayClient>()
   readonly #heartbeat = new Heartbeat()
   readonly #counts = new ConnectionCounts(dialectNames)
-  readonly #refusals: RepeatedRefusals
+  readonly #clientDeps: GatewayClientDeps
   readonly #lateFrames: LateFrames
   #stopSweeping: StopTimer = () => {}
   #isDraining = false
@@ -82,7 +75,14 @@ export class Gateway {
     this.#deps = deps
     this.#clock = deps.clock ?? systemClock
     this.#lateFrames = new LateFrames(this.#clock)
-    this.#refusals = new RepeatedRefusals({ clock: this.#clock, maxConnections: deps.maxConnections })
+    const { maxConnections } = deps
+    this.#clientDeps = {
+      ...deps,
+      clock: this.#clock,
+      heartbeat: this.#heartbeat,
+      refusals: new RepeatedRefusals({ clock: this.#clock, maxConnections }),
+      onClosed: (client, code) => this.#onClosed(client, code),
+    }
   }
 
   start(): void {
@@ -125,35 +125,16 @@ export class Gateway {
       lateFrames: this.#lateFrames,
       clock: this.#clock,
     })
-    const { dialect, name, token } = endpoint
-    // Computed now, so that the token is not kept in memory while the connection is open.
-    const fingerprint = fingerprintOf(this.#deps.addressOf(request), name, token ?? '')
-    const context: DialectContext = {
-      connection,
-      services,
-      log,
-      clock: this.#clock,
-      identify: (token) => identifyByToken(this.#deps, connection, token, page),
-      refuse: (reason, message) => this.#refusals.refuse(fingerprint, connection, reason, message),
-    }
-    const client = dialects[dialect](context, name)
     const { headers } = request
-    const page = new ClientPage(headers, connection, client)
-    this.#counts.countOpened(dialect)
-    let stopGuard: (() => void) | undefined
-    connection.onClosed = (code) => {
-      this.#counts.countClosed(dialect, ws.sentCode ?? code)
-      this.#deps.pages.leave(page)
-      this.#arriving.delete(connection)
-      stopGuard?.()
-      this.#stopListening(connection, client)
-    }
-    this.#arriving.add(connection)
-    identifyByRequest(this.#deps, connection, { headers, token, page }, client)
+    const address = this.#deps.addressOf(request)
+    const client = new GatewayClient(this.#clientDeps, connection, endpoint, { headers, address })
+    this.#counts.countOpened(client.dialectName)
+    this.#arriving.add(client)
+    identifyByRequest(this.#deps, client, headers, endpoint.token)
       .then((isAllowed) => {
-        if (!isAllowed || !connection.isOpen) return client.onDisconnected()
-        if (!client.isIdentified) stopGuard = this.#guard(socket, connection, client)
-        this.#listen(ws, connection, client)
+        if (!isAllowed || !connection.isOpen) return client.dialect.onDisconnected()
+        if (!client.dialect.isIdentified) this.#guard(socket, client)
+        this.#listen(client)
       })
       .catch((error: unknown) => {
         log.error({ err: error }, 'accepting a WebSocket connection failed')
@@ -161,31 +142,32 @@ export class Gateway {
       })
   }
 
-  #listen(ws: ClientSocket, connection: Connection, client: DialectClient): void {
-    this.#arriving.delete(connection)
-    this.#clients.set(connection, client)
-    const { oversizeReason } = client
-    if (oversizeReason) ws.onTooLarge = () => client.deny(oversizeReason, tooLargeReason)
-    this.#heartbeat.watch(connection, client)
-    connection.inbox.start((data, isBinary) => deliver(connection, client, data, isBinary))
+  #listen(client: GatewayClient): void {
+    this.#arriving.delete(client)
+    this.#clients.add(client)
+    this.#heartbeat.watch(client)
+    client.connection.start(client.dialect)
   }
 
-  #stopListening(connection: Connection, client: DialectClient): void {
-    if (!this.#clients.delete(connection)) return
-    this.#heartbeat.unwatch(connection)
+  #onClosed(client: GatewayClient, code: number): void {
+    this.#counts.countClosed(client.dialectName, code)
+    this.#deps.pages.leave(client)
+    this.#arriving.delete(client)
+    if (!this.#clients.delete(client)) return
+    this.#heartbeat.unwatch(client)
     if (this.#clients.size === 0) this.#onLastClientClosed?.()
-    connection.inbox.deliverRest(() => client.onDisconnected())
+    client.connection.inbox.deliverRest(() => client.dialect.onDisconnected())
   }
 
-  #guard(socket: Socket, connection: Connection, client: DialectClient): () => void {
-    return guardIdentification({
+  #guard(socket: Socket, { connection, dialect }: GatewayClient): void {
+    guardIdentification({
       socket,
-      client,
+      client: dialect,
       clock: this.#clock,
       timeoutMs: authTimeoutMs,
       onTimeout: () => {
-        const { reason, message } = client.authTimeoutReason ?? new Denial('unauthenticated', noTokenMessage)
-        client.deny(reason, message)
+        const { reason, message } = dialect.authTimeoutReason ?? new Denial('unauthenticated', noTokenMessage)
+        dialect.deny(reason, message)
       },
       onTooManyBytes: () =>
         connection.close('badMessage', 'The first message must identify the client, in at most 16384 bytes.'),
@@ -213,11 +195,11 @@ export class Gateway {
   async drain(): Promise<void> {
     const { services, pages } = this.#deps
     this.#isDraining = true
-    for (const client of this.#clients.values()) {
-      client.onDrain(Math.round(Math.random() * maxReconnectDelayMs))
+    for (const { dialect } of this.#clients) {
+      dialect.onDrain(Math.round(Math.random() * maxReconnectDelayMs))
     }
     await Promise.race([services.idle(), this.#pause(drainMessagesMs)])
-    const connections = [...this.#arriving, ...this.#clients.keys()]
+    const connections = [...this.#arriving, ...this.#clients].map(({ connection }) => connection)
     for (const connection of connections) connection.inbox.stop()
     await services.scheduler.idle()
     await services.idle()
@@ -241,41 +223,7 @@ export class Gateway {
   }
 }
 
-/** A class, because V8 gives an object literal with a getter a property table of 448 bytes. */
-class ClientPage implements OpenPage {
-  readonly origin: string | undefined
-  readonly host: string | undefined
-  readonly #connection: Connection
-  readonly #client: DialectClient
-
-  constructor({ origin, host }: IncomingHttpHeaders, connection: Connection, client: DialectClient) {
-    this.origin = origin
-    this.host = host
-    this.#connection = connection
-    this.#client = client
-  }
-
-  get isOpen(): boolean {
-    return this.#connection.isOpen
-  }
-
-  close(): void {
-    this.#client.deny('permissionDenied', originDeniedMessage)
-  }
-}
-
 /** Not a closure: it would keep the whole request in memory for as long as the socket is open. */
 function destroyThis(this: Duplex): void {
   this.destroy()
-}
-
-function deliver(connection: Connection, client: DialectClient, data: Buffer, isBinary: boolean): void {
-  if (!connection.acceptsMessages) return
-  try {
-    if (!client.receive(data, isBinary)) {
-      client.deny('badMessage', 'The message is not part of the protocol.')
-    }
-  } catch {
-    client.deny('badMessage', 'The message is malformed.')
-  }
 }

@@ -18,6 +18,12 @@ export interface IdentifyDeps extends IdentityDeps {
   log: Log
 }
 
+interface IdentifiedClient extends OpenPage {
+  readonly connection: Connection
+  readonly dialect: DialectClient
+  identify(token: string): Promise<Identity>
+}
+
 /** Identifies the client by a token and makes it the owner of the connection. Throws a `Denial`. */
 export async function identifyByToken(
   deps: IdentifyDeps,
@@ -43,25 +49,25 @@ export async function identifyByToken(
  */
 export async function identifyByRequest(
   deps: IdentifyDeps,
-  connection: Connection,
-  request: { headers: IncomingHttpHeaders; token: string | null; page: OpenPage },
-  client: DialectClient,
+  client: IdentifiedClient,
+  headers: IncomingHttpHeaders,
+  token: string | null,
 ): Promise<boolean> {
-  const { headers, token, page } = request
+  const { connection, dialect } = client
   try {
-    const backend = await identifyBackend(deps, headers, page)
+    const backend = await identifyBackend(deps, headers, client)
     if (backend) {
       connection.owner = backend
-      client.onIdentified(backend)
+      dialect.onIdentified(backend)
     } else if (token !== null) {
-      client.onIdentified(await identifyByToken(deps, connection, token, page))
-    } else if (client.needsToken) {
+      dialect.onIdentified(await client.identify(token))
+    } else if (dialect.needsToken) {
       throw new Denial('unauthenticated', 'token_missing: The URL has no token.')
     }
     return true
   } catch (error) {
     if (!(error instanceof Denial)) throw error
-    client.deny(error.reason, error.message)
+    dialect.deny(error.reason, error.message)
     return false
   }
 }

@@ -1,17 +1,14 @@
 import * as decoding from 'lib0/decoding'
 import type { AccessRole, CloseReason } from '@plenum/protocol/realtime'
 import type { Fault } from '../../crdt/updates/fault.ts'
-import type { Log } from '../../platform/log/log.ts'
 import type { EditorRef } from '../../store/refs.ts'
 import type { Identity } from '../authorization/identity.ts'
-import type { RealtimeServices } from '../editors/realtime-services.ts'
 import type { Participant, ParticipantListener } from '../documents/participant.ts'
 import { namePattern } from '../documents/editor-name.ts'
 import type { EditorCodec, SessionListener } from '../editors/dialect-side.ts'
 import { EditorSession } from '../editors/session.ts'
 import { emptyAwareness } from '../rooms/awareness/awareness-update.ts'
-import type { Connection } from '../sockets/connection.ts'
-import { binaryFrame, binaryMessage, yjsHeader } from '../sockets/frames.ts'
+import { binaryFrame, binaryMessage, pingFrame, yjsHeader } from '../sockets/frames.ts'
 import type { DialectClient, DialectContext } from './dialect.ts'
 import { readSync, syncMessages, type SyncOptions } from './yjs-sync.ts'
 
@@ -28,8 +25,8 @@ const syncStep2 = (update: Uint8Array) =>
 const update = (bytes: Uint8Array) => frameWith([messages.sync, syncMessages.update], bytes)
 const awareness = (bytes: Uint8Array) => frameWith([messages.awareness], bytes)
 
-/** An awareness update without states, which has no effect. */
-const keepAliveFrame = awareness(emptyAwareness)
+/** An awareness update without states has no effect. */
+const pingFrames = Buffer.concat([awareness(emptyAwareness), pingFrame])
 
 export const yjsCodec: EditorCodec = {
   key: 'yjs',
@@ -57,12 +54,10 @@ const yWebsocket: YjsVariant = { codec: yjsCodec, namePattern }
 /** A client of y-websocket. Its connection has one editor. */
 export class YjsClient implements DialectClient, ParticipantListener, SessionListener {
   readonly needsToken = true
+  readonly pingFrames = pingFrames
   /** After any code but 44xx, the client reconnects and sends the same message again, forever. */
   readonly oversizeReason = 'invalidUpdate'
-  readonly #connection: Connection
-  readonly #services: RealtimeServices
-  readonly #refuse: DialectContext['refuse']
-  readonly #log: Log
+  readonly #context: DialectContext
   readonly #ref: EditorRef | undefined
   readonly #variant: YjsVariant
   #session: EditorSession | undefined
@@ -70,15 +65,8 @@ export class YjsClient implements DialectClient, ParticipantListener, SessionLis
   #hasLoggedRefusal = false
 
   /** `ref` is undefined if the path of the URL does not name an editor. */
-  constructor(
-    { connection, services, refuse, log }: DialectContext,
-    ref: EditorRef | undefined,
-    variant = yWebsocket,
-  ) {
-    this.#connection = connection
-    this.#services = services
-    this.#refuse = refuse
-    this.#log = log
+  constructor(context: DialectContext, ref: EditorRef | undefined, variant = yWebsocket) {
+    this.#context = context
     this.#ref = ref
     this.#variant = variant
   }
@@ -95,10 +83,11 @@ export class YjsClient implements DialectClient, ParticipantListener, SessionLis
     const ref = this.#ref
     const { codec, namePattern } = this.#variant
     if (ref === undefined) return this.deny('badMessage', namePattern)
-    this.#participant = this.#services.documents.join(this.#connection, identity, ref, this)
+    const { connection, services } = this.#context
+    this.#participant = services.documents.join(connection, identity, ref, this)
     this.#session = new EditorSession({
-      sessionId: this.#connection.id,
-      connection: this.#connection,
+      sessionId: connection.id,
+      connection,
       participant: this.#participant,
       codec,
       listener: this,
@@ -116,7 +105,7 @@ export class YjsClient implements DialectClient, ParticipantListener, SessionLis
 
   onClosed(reason: CloseReason, message: string): void {
     // A client that had access is closed immediately, however often it was refused before.
-    if (this.#participant?.role !== undefined) this.#connection.close(reason, message)
+    if (this.#participant?.role !== undefined) this.#context.connection.close(reason, message)
     else this.deny(reason, message)
     this.#leave()
   }
@@ -135,8 +124,8 @@ export class YjsClient implements DialectClient, ParticipantListener, SessionLis
     if (this.#hasLoggedRefusal || code === 'read_only' || this.#ref === undefined) return
     this.#hasLoggedRefusal = true
     const { organizationId, documentId, editorId } = this.#ref
-    const { apiKey, userId } = this.#connection.owner
-    this.#log.warn(
+    const { apiKey, userId } = this.#context.connection.owner
+    this.#context.log.warn(
       { apiKey, organizationId, documentId, editorId, userId, code },
       `an update of a Yjs client is refused: ${message}`,
     )
@@ -155,12 +144,8 @@ export class YjsClient implements DialectClient, ParticipantListener, SessionLis
     return true
   }
 
-  keepAlive(): void {
-    this.#connection.sendLater(keepAliveFrame)
-  }
-
   deny(reason: CloseReason, message: string): void {
-    this.#refuse(reason, message)
+    this.#context.refuse(reason, message)
     this.onDisconnected()
   }
 

@@ -1,5 +1,6 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Bus, BusMessage } from '../../bus.ts'
-import { yieldIfLate } from '../../platform/turns/loop-time.ts'
+import { isLoopLate } from '../../platform/turns/loop-time.ts'
 import type { WorkHost } from '../../platform/turns/work-queue.ts'
 import { documentKey, type DocumentRef } from '../../store/refs.ts'
 import type { Identity } from '../authorization/identity.ts'
@@ -110,7 +111,7 @@ export class DocumentDirectory {
     for (const [apiKey, apiKeyDocuments] of this.#byApiKey) {
       for (const document of apiKeyDocuments.documents.values()) {
         // Clients may have hundreds of thousands of documents open.
-        await yieldIfLate()
+        if (isLoopLate()) await setImmediate()
         document.sweep()
         if (document.isUnused) apiKeyDocuments.drop(document)
       }

@@ -63,10 +63,11 @@ interface RoomSlot {
 const maxIdleSweeps = 20
 
 /**
- * A document without activity in this many sweeps (10 s) is quiet: it is swept again after this time, or when time alone
- * changes something in it. Most open documents are quiet, and a sweep visits all their clients.
+ * A document without activity in this many sweeps (3 s) is quiet: it is swept again after `maxQuietMs`, or when time alone
+ * changes something in it. Most open documents are quiet, and a sweep visits all their clients. Longer than an out-of-order
+ * update waits.
  */
-const quietSweeps = 20
+const quietSweeps = 6
 const maxQuietMs = 10_000
 
 /** A document that clients have open: its members, their access, presence, live states and open editors. */

@@ -1,11 +1,10 @@
-import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import type { WebSocket } from 'ws'
 import * as Y from 'yjs'
 import type { Decision } from '../../access/permissions.ts'
+import type { ClientSocket } from '../sockets/client-socket.ts'
 import { Connection } from '../sockets/connection.ts'
 import { smallCrdt } from '../../../test/support/updates/document-work.ts'
 import type { Crdt } from '../../crdt/crdt.ts'
@@ -94,14 +93,18 @@ function scene({
     const socket = new PassThrough()
     const closes: string[] = []
     let isPaused = false
-    const ws = Object.assign(new EventEmitter(), {
+    const ws = {
       close: (code: number) => closes.push(`closed ${code}`),
       pause: () => (isPaused = true),
       resume: () => (isPaused = false),
       terminate() {},
-    })
-    const connection = new Connection(`c-${userId}`, ws as unknown as WebSocket, socket as unknown as Socket)
-    connection.inbox.start(() => {})
+    }
+    const connection = new Connection(
+      `c-${userId}`,
+      ws as unknown as ClientSocket,
+      socket as unknown as Socket,
+    )
+    connection.inbox.start()
     const identity = {
       apiKey: 'k1',
       userId,

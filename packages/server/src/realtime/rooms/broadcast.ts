@@ -35,7 +35,7 @@ function broadcastUpdate(members: Iterable<Member>, update: Uint8Array, sender?:
 
 /** Sends the event to one member per step. */
 export function* versionEventSteps(members: ReadonlySet<Member>, event: VersionEvent): Generator<undefined> {
-  const frameFor = encodeOncePerKey(({ versionEvent }) => versionEvent?.(event))
+  const frameFor = encodeOncePerKey((codec) => codec.versionEvent?.(event))
   for (const member of Array.from(members)) {
     const frame = members.has(member) && frameFor(member.codec)
     if (frame) member.send(frame)

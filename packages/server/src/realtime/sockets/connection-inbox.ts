@@ -1,4 +1,3 @@
-import type { WebSocket } from 'ws'
 import type { WorkOwner } from '../../platform/turns/fair-queue.ts'
 import type { Scheduler, SlicedTask } from '../../platform/turns/scheduler.ts'
 
@@ -17,8 +16,14 @@ export interface InboxHost {
   readonly scheduler: Scheduler
   readonly owner: WorkOwner
   readonly isIdentified: boolean
-  /** Called when a message arrives. */
-  markAlive(): void
+  /** Called when a message has its turn. */
+  deliver(data: Buffer, isBinary: boolean): void
+}
+
+/** The socket from which the messages come. */
+interface PausableSocket {
+  pause(): void
+  resume(): void
 }
 
 interface QueuedMessage {
@@ -33,7 +38,7 @@ interface QueuedMessage {
  * pauses the socket.
  */
 export class ConnectionInbox implements SlicedTask {
-  readonly #ws: WebSocket
+  readonly #socket: PausableSocket
   readonly #host: InboxHost
   #queue: QueuedMessage[] = []
   #queuedBytes = 0
@@ -46,8 +51,8 @@ export class ConnectionInbox implements SlicedTask {
   #isPaused = false
   #isScheduled = false
 
-  constructor(ws: WebSocket, host: InboxHost) {
-    this.#ws = ws
+  constructor(socket: PausableSocket, host: InboxHost) {
+    this.#socket = socket
     this.#host = host
     this.#updatePause()
   }
@@ -65,23 +70,24 @@ export class ConnectionInbox implements SlicedTask {
     return this.#queue.length > 0
   }
 
-  /** Begins to read. Calls `deliver` when a message has its turn. */
-  start(deliver: (data: Buffer, isBinary: boolean) => void): void {
+  /** Begins to read. */
+  start(): void {
     this.#isStarted = true
-    const { scheduler } = this.#host
-    this.#ws.on('message', (data: Buffer, isBinary) => {
-      this.#host.markAlive()
-      if (this.#isStopped) return
-      if (this.#holdCount > 0 || !this.#mayDeliver)
-        return this.#add(data.length, () => deliver(data, isBinary))
-      const startedAt = scheduler.startTiming()
-      try {
-        deliver(data, isBinary)
-      } finally {
-        scheduler.stopTiming(startedAt)
-      }
-    })
     this.#updatePause()
+  }
+
+  /** Delivers a message that has arrived, or queues it. */
+  receive(data: Buffer, isBinary: boolean): void {
+    if (this.#isStopped) return
+    const host = this.#host
+    if (this.#holdCount > 0 || !this.#mayDeliver)
+      return this.#add(data.length, () => host.deliver(data, isBinary))
+    const startedAt = host.scheduler.startTiming()
+    try {
+      host.deliver(data, isBinary)
+    } finally {
+      host.scheduler.stopTiming(startedAt)
+    }
   }
 
   /** Holds back further messages until every holder has called `release`. */
@@ -165,7 +171,7 @@ export class ConnectionInbox implements SlicedTask {
   #updatePause(): void {
     if (this.#mustPause === this.#isPaused) return
     this.#isPaused = !this.#isPaused
-    if (this.#isPaused) this.#ws.pause()
-    else this.#ws.resume()
+    if (this.#isPaused) this.#socket.pause()
+    else this.#socket.resume()
   }
 }

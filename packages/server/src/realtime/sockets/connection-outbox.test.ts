@@ -7,7 +7,7 @@ import { freeIteration } from '../../../test/support/event-loop.ts'
 import * as ws from 'ws'
 import { ConnectionOutbox, fragmentBytes } from './connection-outbox.ts'
 import { Scheduler } from '../../platform/turns/scheduler.ts'
-import { binaryFrame, binaryMessage } from './frames.ts'
+import { binaryFrame, binaryMessage, pingFrame } from './frames.ts'
 import { LateFrames, maxDelayMs } from './late-frames.ts'
 
 beforeEach(freeIteration)
@@ -28,7 +28,7 @@ function client() {
   const messages: Buffer[] = []
   const receiver = new Receiver({ isServer: false })
   receiver.on('message', (data: Buffer) => messages.push(data))
-  const host = { scheduler: new Scheduler(), owner: { apiKey: 'key', userId: 'ada' } }
+  const host = { scheduler: new Scheduler(), owner: { apiKey: 'key', userId: 'ada' }, onBytesWait() {} }
   const clock = new SteppedClock()
   const outbox = new ConnectionOutbox(socket as unknown as Socket, host, new LateFrames(clock))
   /** Reads one write. Resolves with false if there is none. */
@@ -69,15 +69,14 @@ test('[R14.2] a large answer is sent in fragments, at most two at a time, and la
 })
 
 test('[R14.2] an answer arrives unchanged when a ping comes between its fragments', async () => {
-  const { outbox, socket, take, messages, receiver } = client()
+  const { outbox, take, messages, receiver } = client()
   const pings: Buffer[] = []
   receiver.on('ping', (data: Buffer) => pings.push(data))
   const body = bytesOf(4 * fragmentBytes, 3)
   outbox.answer(binaryMessage(body))
   await setImmediate()
   await take()
-  // `ws` writes control frames directly to the socket.
-  socket.write(Buffer.of(0x89, 0))
+  outbox.ping(Buffer.concat([binaryFrame(Uint8Array.of(7)), pingFrame]))
   while (await take());
   expect(pings).toHaveLength(1)
   expect(messages[0]?.equals(body)).toBe(true)

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { WorkOwner } from '../../platform/turns/fair-queue.ts'
 import type { Scheduler, SlicedTask } from '../../platform/turns/scheduler.ts'
-import { fragmentsOf, frameOf, lengthOf, type Message } from './frames.ts'
+import { fragmentsOf, frameOf, lengthOf, type Message, pingFrame } from './frames.ts'
 import type { LateFrames, LateSender } from './late-frames.ts'
 
 /** Bytes of the payload of one fragment. A larger message is sent in several frames. */
@@ -13,6 +13,8 @@ const maxLateBytes = 4 * 1024
 export interface OutboxHost {
   readonly scheduler: Scheduler
   readonly owner: WorkOwner
+  /** Called when the client has not read all that was written. */
+  onBytesWait(): void
 }
 
 /** A message that is sent in fragments. */
@@ -77,7 +79,7 @@ export class ConnectionOutbox implements SlicedTask, LateSender {
   }
 
   send(frame: Buffer): void {
-    if (this.#queue.length === 0) this.#socket.write(this.#takeWithLate(frame))
+    if (this.#queue.length === 0) this.#write(this.#takeWithLate(frame))
     else {
       this.#queue.push(frame)
       this.#queuedBytes += frame.length
@@ -96,14 +98,19 @@ export class ConnectionOutbox implements SlicedTask, LateSender {
     if (this.#late.length > maxLateBytes) this.flushLate()
   }
 
-  /** Sends a control frame now, together with the late frames. It may come between the fragments of a message. */
-  sendControl(frame: Buffer): void {
-    if (this.#socket.writable) this.#socket.write(this.#takeWithLate(frame))
+  /** Sends a ping that may have a message before it. While a message is sent in fragments, the ping goes alone between them. */
+  ping(frames: Buffer): void {
+    if (this.#socket.writable) this.#write(this.#queue.length === 0 ? this.#takeWithLate(frames) : pingFrame)
   }
 
   /** Sends the late frames now. */
   flushLate(): void {
-    if (this.#late && this.#socket.writable) this.#socket.write(this.#takeWithLate())
+    if (this.#late && this.#socket.writable) this.#write(this.#takeWithLate())
+  }
+
+  #write(bytes: Buffer): void {
+    this.#socket.write(bytes)
+    if (this.#socket.writableLength > 0) this.#host.onBytesWait()
   }
 
   /** Returns the late frames and this frame as one buffer. Many connections may send the same frame, so it is not changed. */
@@ -131,6 +138,7 @@ export class ConnectionOutbox implements SlicedTask, LateSender {
     }
     this.#queue.push({ fragments: fragmentsOf(answer, fragmentBytes), leftBytes, onDone })
     this.#leftBytes += leftBytes
+    this.#host.onBytesWait()
     this.#host.scheduler.schedule(this)
   }
 
@@ -150,7 +158,7 @@ export class ConnectionOutbox implements SlicedTask, LateSender {
     if (Buffer.isBuffer(next)) {
       this.#queue.shift()
       this.#queuedBytes -= next.length
-      this.#socket.write(next)
+      this.#write(next)
     } else if (next) this.#writeFragment(next)
   }
 
@@ -174,6 +182,8 @@ export class ConnectionOutbox implements SlicedTask, LateSender {
     this.#socket.cork()
     for (const buffer of buffers) this.#socket.write(buffer)
     this.#socket.uncork()
+    if (this.#socket.writableLength > 0) this.#host.onBytesWait()
+    else this.onSocketEmpty()
   }
 
   /** Call it when the socket is empty: then no bytes of answers are left in it. */

@@ -1,9 +1,8 @@
-import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import { Writable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { SteppedClock } from '../../../test/support/clock.ts'
-import type { WebSocket } from 'ws'
+import type { ClientSocket } from './client-socket.ts'
 import { Connection, maxWaitingBytes } from './connection.ts'
 
 /** A client that reads the bytes that wait for it when the test calls `take`. */
@@ -13,7 +12,7 @@ function slowClient() {
   const closes: number[] = []
   const reasons: string[] = []
   const state = { isPaused: false, isTerminated: false }
-  const ws = Object.assign(new EventEmitter(), {
+  const ws = {
     close(code: number, reason: string) {
       closes.push(code)
       reasons.push(reason)
@@ -21,11 +20,13 @@ function slowClient() {
     pause: () => void (state.isPaused = true),
     resume: () => void (state.isPaused = false),
     terminate: () => void (state.isTerminated = true),
-  })
+  }
   const clock = new SteppedClock()
-  const connection = new Connection('c1', ws as unknown as WebSocket, socket as unknown as Socket, { clock })
+  const connection = new Connection('c1', ws as unknown as ClientSocket, socket as unknown as Socket, {
+    clock,
+  })
   Object.assign(socket, { resume() {} })
-  return { connection, clock, socket, ws, closes, reasons, state, take: () => taken?.() }
+  return { connection, clock, socket, closes, reasons, state, take: () => taken?.() }
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
@@ -120,7 +121,7 @@ test.each(['a', 'é', '語', '😀'])(
 )
 
 test('[R46.2] the server reads at most 64 KiB from a client whose close is delayed, and closes it at shutdown', () => {
-  const { connection, clock, socket, ws, closes, state } = slowClient()
+  const { connection, clock, socket, closes, state } = slowClient()
   let isClosed = false
   connection.closeAfter(60_000, 'permissionDenied', 'No.', () => (isClosed = true))
   expect(connection).toMatchObject({ isOpen: false, acceptsMessages: false })
@@ -133,7 +134,7 @@ test('[R46.2] the server reads at most 64 KiB from a client whose close is delay
   expect(closes).toEqual([1012])
   // The client's half of the closing handshake must be read.
   expect(state.isPaused).toBe(false)
-  ws.emit('close')
+  connection.onSocketClosed(1006)
   expect(isClosed).toBe(true)
   expect(clock.pending).toBe(0)
 })
@@ -168,8 +169,8 @@ test('[R1.4] a closed connection accepts the messages that its client sent befor
   }
   expect(closedBy('restarting')).toBe(true)
   expect(closedBy('permissionDenied')).toBe(false)
-  const { connection, ws } = slowClient()
+  const { connection } = slowClient()
   connection.closeAfter(1_000, 'rateLimited', 'Later.', () => {})
-  ws.emit('close')
+  connection.onSocketClosed(1006)
   expect(connection.acceptsMessages).toBe(false)
 })

@@ -1,16 +1,16 @@
 import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { closeCodes, type CloseReason } from '@plenum/protocol/realtime'
-import type { WebSocket } from 'ws'
 import { type Clock, type StopTimer, systemClock } from '../../platform/clock.ts'
 import { ByteBudget } from '../../platform/turns/byte-budget.ts'
 import type { WorkOwner } from '../../platform/turns/fair-queue.ts'
 import { Scheduler } from '../../platform/turns/scheduler.ts'
 import { type UnsentAnswer, UnsentAnswers } from '../../platform/turns/unsent-answers.ts'
 import type { WorkHost } from '../../platform/turns/work-queue.ts'
+import { type ClientSocket, type SocketListener, tooLargeReason } from './client-socket.ts'
 import { ConnectionInbox, type InboxHost } from './connection-inbox.ts'
 import { ConnectionOutbox, fragmentBytes } from './connection-outbox.ts'
-import { lengthOf, type Message, pingFrame } from './frames.ts'
+import { lengthOf, type Message } from './frames.ts'
 import { LateFrames } from './late-frames.ts'
 
 /** Bytes that may wait for a slow client, not counting the answers that it requested. */
@@ -40,6 +40,26 @@ export interface ConnectionOptions {
   clock?: Clock
 }
 
+/** The dialect of the client. */
+export interface MessageReceiver {
+  /** The close reason for a client that sends a message above the limit of all messages. Default: code 1009 of `ws`. */
+  readonly oversizeReason?: CloseReason
+  /** Handles a message. Returns false if it is not part of the protocol. An error that it throws closes this connection. */
+  receive(data: Buffer, isBinary: boolean): boolean
+  /** Closes the connection of the client, and says why. */
+  deny(reason: CloseReason, message: string): void
+}
+
+/** Learns what happens to the connection. */
+export interface ConnectionListener {
+  /** The client has sent something: a message, a ping or a pong. */
+  onAlive(): void
+  /** The client has not read all that was written. `checkProgress` must be called until `hasWaiting` is false. */
+  onBytesWait(): void
+  /** The socket is closed, with the code that the server sent, or that of the client. */
+  onConnectionClosed(code: number): void
+}
+
 type State =
   | { readonly name: 'open' }
   /** The client is refused. The timer closes the connection later. */
@@ -48,10 +68,9 @@ type State =
   | { readonly name: 'closed'; readonly acceptsMessages: boolean; readonly stopTimer?: StopTimer }
 
 const open: State = { name: 'open' }
-const ignore = () => {}
 
 /** The socket of one client: sends frames, bounds what waits for the client, and closes once. */
-export class Connection implements WorkHost, InboxHost {
+export class Connection implements WorkHost, InboxHost, SocketListener {
   readonly id: string
   readonly inbox: ConnectionInbox
   readonly scheduler: Scheduler
@@ -62,9 +81,8 @@ export class Connection implements WorkHost, InboxHost {
   owner: WorkOwner
   /** Memory for presence data and awareness states of this client. */
   readonly stateBudget = new ByteBudget(maxStateBytes)
-  /** Called with the close code when the socket is closed. One listener, because an idle connection should take little memory. */
-  onClosed: ((code: number) => void) | undefined
-  readonly #ws: WebSocket
+  listener: ConnectionListener | undefined
+  readonly #ws: ClientSocket
   readonly #socket: Socket
   readonly #outbox: ConnectionOutbox
   readonly #unsentAnswers: UnsentAnswers
@@ -76,17 +94,17 @@ export class Connection implements WorkHost, InboxHost {
   #unwrittenBytes = 0
   /** When `checkProgress` last saw one of these numbers change, or bytes begin to wait. */
   #progressAt = 0
-  /** Whether bytes waited at the last `checkProgress`, or an answer was sent since. */
   #hasWaiting = false
   /** Settles when the last call of `answerInTurn` is done. */
   #lastAnswer: Promise<void> | undefined
   /** Time spent on answers since other work last got a turn. */
   #answerMs = 0
-  /** Whether the client has sent anything since `takeAlive` was last called. */
-  #isAlive = false
   #state: State = open
+  #receiver: MessageReceiver | undefined
+  /** Called when the socket is closed after a delay. */
+  #onLateClose: (() => void) | undefined
 
-  constructor(id: string, ws: WebSocket, socket: Socket, options: ConnectionOptions = {}) {
+  constructor(id: string, ws: ClientSocket, socket: Socket, options: ConnectionOptions = {}) {
     const { scheduler = new Scheduler(), unsentAnswers = new UnsentAnswers(), clock = systemClock } = options
     this.id = id
     this.scheduler = scheduler
@@ -98,15 +116,50 @@ export class Connection implements WorkHost, InboxHost {
     this.#unsentAnswers = unsentAnswers
     this.#clock = clock
     this.#openedAt = clock.elapsed()
-    const markAlive = () => this.markAlive()
-    ws.on('ping', markAlive).on('pong', markAlive)
-    // Without a listener, one malformed frame would crash the process. The close code says what is wrong with the frame.
-    ws.on('error', ignore)
-    ws.on('close', (code) => {
-      this.#enterClosed(this.acceptsMessages)
-      this.#outbox.close()
-      this.onClosed?.(code)
-    })
+    ws.listener = this
+  }
+
+  /** Begins to read. `receiver` gets the messages. */
+  start(receiver: MessageReceiver): void {
+    this.#receiver = receiver
+    this.inbox.start()
+  }
+
+  onMessage(data: Buffer, isBinary: boolean): void {
+    this.listener?.onAlive()
+    this.inbox.receive(data, isBinary)
+  }
+
+  onPing(): void {
+    this.listener?.onAlive()
+    // `ws` has answered a ping by itself.
+    if (this.#socket.writableLength > 0) this.onBytesWait()
+  }
+
+  onTooLarge(): boolean {
+    const receiver = this.#receiver
+    if (receiver?.oversizeReason === undefined) return false
+    receiver.deny(receiver.oversizeReason, tooLargeReason)
+    return true
+  }
+
+  onSocketClosed(code: number): void {
+    this.#enterClosed(this.acceptsMessages)
+    this.#outbox.close()
+    this.listener?.onConnectionClosed(this.#ws.sentCode ?? code)
+    this.#onLateClose?.()
+  }
+
+  /** Called by the inbox when the message has its turn. */
+  deliver(data: Buffer, isBinary: boolean): void {
+    const receiver = this.#receiver
+    if (receiver === undefined || !this.acceptsMessages) return
+    try {
+      if (!receiver.receive(data, isBinary))
+        receiver.deny('badMessage', 'The message is not part of the protocol.')
+    } catch {
+      receiver.deny('badMessage', 'The message is malformed.')
+    }
   }
 
   get isOpen(): boolean {
@@ -183,7 +236,6 @@ export class Connection implements WorkHost, InboxHost {
    */
   answer(answer: Buffer | Message, source?: Omit<UnsentAnswer, 'cut'>): void {
     if (!this.isOpen) return
-    this.#onBytesWait()
     const isLarge = source && !Buffer.isBuffer(answer) && lengthOf(answer.parts) > fragmentBytes
     if (!isLarge) return this.#outbox.answer(answer)
     const cut = () => this.#closeSlow()
@@ -195,15 +247,18 @@ export class Connection implements WorkHost, InboxHost {
     return bytes <= fragmentBytes || this.#unsentAnswers.hasSpaceFor(apiKey, bytes)
   }
 
+  /** Whether bytes wait for the client, as far as `checkProgress` knows. */
+  get hasWaiting(): boolean {
+    return this.#hasWaiting
+  }
+
   /**
-   * Called by the heartbeat. Closes a client that reads nothing, however little waits for it. Returns true if the client has
+   * Called by the heartbeat while bytes wait. Closes a client that reads nothing, however little waits for it. Returns true if the client has
    * read bytes that had to wait, which proves that it is alive.
    */
   checkProgress(): boolean {
     const { writableLength } = this.#socket
-    // Most connections are idle. To touch anything else of them costs more than the rest of the sweep.
-    if (writableLength === 0) return this.#hasWaiting && this.#onNothingWaits()
-    this.#onBytesWait()
+    if (writableLength === 0) return this.#onSocketEmpty()
     const now = this.#clock.elapsed()
     const takenBytes = this.#socket.bytesWritten - writableLength
     const unwrittenBytes = unwrittenBytesOf(this.#socket)
@@ -219,13 +274,15 @@ export class Connection implements WorkHost, InboxHost {
     return isAlive
   }
 
-  #onBytesWait(): void {
+  /** Called by the outbox when the client has not read all that was written. */
+  onBytesWait(): void {
     if (this.#hasWaiting) return
     this.#hasWaiting = true
     this.#progressAt = this.#clock.elapsed()
+    this.listener?.onBytesWait()
   }
 
-  #onNothingWaits(): boolean {
+  #onSocketEmpty(): boolean {
     const isAlive = this.#unwrittenBytes > 0
     this.#unwrittenBytes = 0
     // A large answer may write its next part later.
@@ -234,20 +291,9 @@ export class Connection implements WorkHost, InboxHost {
     return isAlive
   }
 
-  /** The client has sent something: a message, a ping or a pong. */
-  markAlive(): void {
-    this.#isAlive = true
-  }
-
-  /** Returns whether the client has sent anything since the last call. */
-  takeAlive(): boolean {
-    const isAlive = this.#isAlive
-    this.#isAlive = false
-    return isAlive
-  }
-
-  ping(): void {
-    if (this.isOpen) this.#outbox.sendControl(pingFrame)
+  /** `frames` ends with a ping. */
+  ping(frames: Buffer): void {
+    if (this.isOpen) this.#outbox.ping(frames)
   }
 
   /** Holds back the client's messages until every holder has called `release`. */
@@ -271,7 +317,7 @@ export class Connection implements WorkHost, InboxHost {
       ignoredBytes += chunk.length
       if (ignoredBytes > maxIgnoredBytes && this.#state.name === 'closeDelayed') this.#ws.pause()
     })
-    this.#ws.once('close', onClosed)
+    this.#onLateClose = onClosed
   }
 
   close(reason: CloseReason, message: string): void {

@@ -1,27 +1,27 @@
 import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import type { WebSocket } from 'ws'
 import { SteppedClock } from '../../../test/support/clock.ts'
+import type { ClientSocket } from './client-socket.ts'
 import { Connection } from './connection.ts'
 import { binaryFrame, pingFrame } from './frames.ts'
 import { Heartbeat, sweepMs } from './heartbeat.ts'
 
-const keepAliveFrame = binaryFrame(Uint8Array.of(1))
+const pingFrames = Buffer.concat([binaryFrame(Uint8Array.of(1)), pingFrame])
 
 /** A watched connection that records what is written and its termination, with the seconds since the start. */
 function scene() {
   const clock = new SteppedClock()
   const events: string[] = []
   const record = (event: string) => void events.push(`${event} ${clock.elapsed() / 1_000}`)
-  const ws = Object.assign(new EventEmitter(), {
+  const ws = {
     pause() {},
     resume() {},
     terminate() {
       record('terminate')
-      ws.emit('close')
+      connection.onSocketClosed(1006)
     },
-  })
+  }
   const handle = { writeQueueSize: 0 }
   const socket = Object.assign(new EventEmitter(), {
     writable: true,
@@ -30,23 +30,30 @@ function scene() {
     _handle: handle,
     write(bytes: Buffer) {
       if (bytes.equals(pingFrame)) record('ping')
-      else if (bytes.equals(Buffer.concat([keepAliveFrame, pingFrame]))) record('keepAlive and ping')
+      else if (bytes.equals(pingFrames)) record('keepAlive and ping')
       else record(`unexpected ${bytes.toString('hex')}`)
     },
   })
-  const connection = new Connection('c1', ws as unknown as WebSocket, socket as unknown as Socket, { clock })
+  const connection = new Connection('c1', ws as unknown as ClientSocket, socket as unknown as Socket, {
+    clock,
+  })
   const heartbeat = new Heartbeat()
-  heartbeat.watch(connection, { keepAlive: () => connection.sendLater(keepAliveFrame) })
-  connection.onClosed = () => heartbeat.unwatch(connection)
-  connection.inbox.start(() => {})
+  const client = { connection, slot: -1, pingFrames }
+  heartbeat.watch(client)
+  connection.listener = {
+    onAlive: () => heartbeat.markAlive(client),
+    onBytesWait: () => heartbeat.onBytesWait(client),
+    onConnectionClosed: () => heartbeat.unwatch(client),
+  }
+  connection.start({ receive: () => true, deny() {} })
   clock.setInterval(() => heartbeat.sweep(), sweepMs)
-  return { clock, events, connection, socket, handle, ws }
+  return { clock, events, connection, socket, handle }
 }
 
-test('[R12.4] a silent connection gets a ping and a keep-alive message every 20 s, and is terminated after 30 s', () => {
+test('[R12.4] a silent connection gets a ping and a keep-alive message every 20 s, and is terminated after 28 s', () => {
   const { clock, events } = scene()
   clock.step(60_000)
-  expect(events).toEqual(['keepAlive and ping 20', 'terminate 30'])
+  expect(events).toEqual(['keepAlive and ping 20', 'terminate 28'])
 })
 
 test('[R12.4] the pings of connections that were opened together are spread evenly over 20 s', () => {
@@ -55,7 +62,7 @@ test('[R12.4] the pings of connections that were opened together are spread even
   for (let opened = 0; opened < 120; opened++) {
     const { connection } = scene()
     connection.ping = () => void (counts[counts.length - 1] = (counts.at(-1) ?? 0) + 1)
-    heartbeat.watch(connection, { keepAlive() {} })
+    heartbeat.watch({ connection, slot: -1, pingFrames })
   }
   for (let sweep = 0; sweep < 40; sweep++) {
     counts.push(0)
@@ -65,18 +72,18 @@ test('[R12.4] the pings of connections that were opened together are spread even
 })
 
 test('[R12.4] a client that answers pings, or sends a message, stays connected', () => {
-  const { clock, events, ws } = scene()
+  const { clock, events, connection } = scene()
   for (let seconds = 0; seconds < 60; seconds += 15) {
     clock.step(15_000)
-    ws.emit('pong')
+    connection.onPing()
   }
-  clock.step(30_000)
+  clock.step(27_500)
   expect(events).not.toContainEqual(expect.stringContaining('terminate'))
-  ws.emit('message', Buffer.from('x'), true)
-  clock.step(30_000)
+  connection.onMessage(Buffer.from('x'), true)
+  clock.step(27_500)
   expect(events).not.toContainEqual(expect.stringContaining('terminate'))
-  clock.step(2_500)
-  expect(events.at(-1)).toBe('terminate 122.5')
+  clock.step(500)
+  expect(events.at(-1)).toBe('terminate 115.5')
 })
 
 test('[R14.1] a client that is still receiving a large document is not terminated for missing pongs', () => {
@@ -95,4 +102,24 @@ test('[R18] the server does not terminate a silent client whose socket it does n
   expect(connection.inbox.isPaused).toBe(true)
   clock.step(60_000)
   expect(events).not.toContainEqual(expect.stringContaining('terminate'))
+})
+
+test('[R12.4] more connections than the heartbeat had slots, and those in slots that became free, are pinged and terminated', () => {
+  const heartbeat = new Heartbeat()
+  const events: string[] = []
+  const watch = (name: string) => {
+    const { connection } = scene()
+    connection.ping = () => void events.push(`ping ${name}`)
+    connection.terminate = () => void events.push(`terminate ${name}`)
+    const client = { connection, slot: -1, pingFrames }
+    heartbeat.watch(client)
+    return client
+  }
+  const clients = Array.from({ length: 1_025 }, (_, index) => watch(`first ${index}`))
+  for (const client of clients.slice(0, 1_024)) heartbeat.unwatch(client)
+  watch('second')
+  for (let sweep = 0; sweep < 56; sweep++) heartbeat.sweep()
+  expect(new Set(events)).toEqual(
+    new Set(['ping first 1024', 'ping second', 'terminate first 1024', 'terminate second']),
+  )
 })

@@ -20,8 +20,11 @@ export interface IdentificationGuardDeps {
   onTooManyBytes: () => void
 }
 
-/** Bounds the time and the bytes of a client until it is identified (R16). Returns a function that stops the guard. */
-export function guardIdentification(deps: IdentificationGuardDeps): () => void {
+/**
+ * Bounds the time and the bytes of a client until it is identified (R16) or its socket is closed. Nothing refers to the guard
+ * afterwards, so it takes no memory while the client stays connected.
+ */
+export function guardIdentification(deps: IdentificationGuardDeps): void {
   const { socket, client, clock, timeoutMs, onTimeout, onTooManyBytes } = deps
   let bytes = 0
   let stopTimer: StopTimer
@@ -44,9 +47,8 @@ export function guardIdentification(deps: IdentificationGuardDeps): () => void {
   }
   const stop = () => {
     stopTimer()
-    socket.off('data', onData)
+    socket.off('data', onData).off('close', stop)
   }
   startTimer()
-  socket.on('data', onData)
-  return stop
+  socket.on('data', onData).on('close', stop)
 }

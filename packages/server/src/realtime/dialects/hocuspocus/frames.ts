@@ -1,9 +1,10 @@
 import * as encoding from 'lib0/encoding'
 import { ApiError, type ErrorStatus } from '@plenum/protocol'
 import type { AccessRole } from '@plenum/protocol/realtime'
+import type { Fault } from '../../../crdt/updates/fault.ts'
 import { statusOfFault } from '../../editors/fault-status.ts'
 import type { EditorCodec } from '../../editors/dialect-side.ts'
-import { binaryFrame, binaryMessage, yjsHeader } from '../../sockets/frames.ts'
+import { binaryFrame, binaryMessage, type Message, pingFrame, yjsHeader } from '../../sockets/frames.ts'
 import { syncMessages } from '../yjs-sync.ts'
 
 /** The message types of the Hocuspocus provider. Every message but ping and pong begins with the name of its editor. */
@@ -32,7 +33,8 @@ export function message(name: string, types: readonly number[], text?: string): 
   return binaryFrame(encoding.toUint8Array(encoder))
 }
 
-export const ping = binaryFrame(Uint8Array.of(messages.ping))
+/** The ping of Hocuspocus, and that of WebSocket. */
+export const pingFrames = Buffer.concat([binaryFrame(Uint8Array.of(messages.ping)), pingFrame])
 
 export const denied = (name: string, reason: string) =>
   message(name, [messages.auth, authMessages.permissionDenied], reason)
@@ -44,25 +46,56 @@ export const authenticated = (name: string, role: AccessRole) =>
 export const refusal = (name: string, status: ErrorStatus, text: string) =>
   message(name, [messages.stateless], JSON.stringify(new ApiError(status, text).toBody()))
 
-export function createCodec(name: string): EditorCodec {
-  const prefix = encoding.encode((encoder) => encoding.writeVarString(encoder, name))
-  const frameWith = (types: readonly number[], bytes: Uint8Array) =>
-    binaryFrame(prefix, yjsHeader(types, bytes), bytes)
-  const syncStatus = (isSaved: boolean) =>
-    binaryFrame(prefix, Uint8Array.of(messages.syncStatus, isSaved ? 1 : 0))
-  return {
-    key: `hocuspocus ${name}`,
-    syncStep1: (stateVector) => frameWith([messages.sync, syncMessages.step1], stateVector),
-    syncStep2: (update) =>
-      binaryMessage(prefix, yjsHeader([messages.sync, syncMessages.step2], update), update),
-    update: (update) => frameWith([messages.sync, syncMessages.update], update),
-    awareness: (update) => frameWith([messages.awareness], update),
-    stateless: (payload) => frameWith([messages.stateless], payload),
-    saved: () => syncStatus(true),
-    refused: (_number, fault, isRepeated) => {
-      // A viewer knows from `authenticated` that it may only read.
-      if (isRepeated || fault.code === 'read_only') return syncStatus(false)
-      return Buffer.concat([syncStatus(false), refusal(name, statusOfFault(fault), fault.message)])
-    },
+/** Encodes the messages about one editor. The bytes of its name are not kept: there is a codec for each connection. */
+export class HocuspocusCodec implements EditorCodec {
+  readonly key: string
+  readonly #name: string
+
+  constructor(name: string) {
+    this.key = `hocuspocus ${name}`
+    this.#name = name
+  }
+
+  syncStep1(stateVector: Uint8Array): Buffer {
+    return this.#frame([messages.sync, syncMessages.step1], stateVector)
+  }
+
+  syncStep2(update: Uint8Array): Message {
+    return binaryMessage(this.#prefix(), yjsHeader([messages.sync, syncMessages.step2], update), update)
+  }
+
+  update(update: Uint8Array): Buffer {
+    return this.#frame([messages.sync, syncMessages.update], update)
+  }
+
+  awareness(update: Uint8Array): Buffer {
+    return this.#frame([messages.awareness], update)
+  }
+
+  stateless(payload: Uint8Array): Buffer {
+    return this.#frame([messages.stateless], payload)
+  }
+
+  saved(): Buffer {
+    return this.#syncStatus(true)
+  }
+
+  refused(_number: number, fault: Fault, isRepeated: boolean): Buffer {
+    const status = this.#syncStatus(false)
+    // A viewer knows from `authenticated` that it may only read.
+    if (isRepeated || fault.code === 'read_only') return status
+    return Buffer.concat([status, refusal(this.#name, statusOfFault(fault), fault.message)])
+  }
+
+  #syncStatus(isSaved: boolean): Buffer {
+    return binaryFrame(this.#prefix(), Uint8Array.of(messages.syncStatus, isSaved ? 1 : 0))
+  }
+
+  #frame(types: readonly number[], bytes: Uint8Array): Buffer {
+    return binaryFrame(this.#prefix(), yjsHeader(types, bytes), bytes)
+  }
+
+  #prefix(): Uint8Array {
+    return encoding.encode((encoder) => encoding.writeVarString(encoder, this.#name))
   }
 }

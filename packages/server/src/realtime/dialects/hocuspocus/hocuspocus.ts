@@ -2,16 +2,15 @@ import * as decoding from 'lib0/decoding'
 import type { CloseReason } from '@plenum/protocol/realtime'
 import type { EditorRef } from '../../../store/refs.ts'
 import { Denial, noTokenMessage, type Identity } from '../../authorization/identity.ts'
-import type { RealtimeServices } from '../../editors/realtime-services.ts'
-import type { Participant } from '../../documents/participant.ts'
 import { maxEditorNameLength, namePattern, parseEditorName } from '../../documents/editor-name.ts'
-import type { EditorCodec } from '../../editors/dialect-side.ts'
 import { EditorSession } from '../../editors/session.ts'
 import { emptyAwareness } from '../../rooms/awareness/awareness-update.ts'
 import { type Connection, isFinal } from '../../sockets/connection.ts'
+import { pingFrame } from '../../sockets/frames.ts'
 import type { DialectClient, DialectContext } from '../dialect.ts'
 import { isSyncStep1, readSync } from '../yjs-sync.ts'
-import { authenticated, authMessages, createCodec, denied, message, messages, ping } from './frames.ts'
+import { authMessages, denied, message, messages, pingFrames } from './frames.ts'
+import { Provider, type ProviderHost } from './provider.ts'
 import { StatelessSender } from './stateless.ts'
 
 /** Limit of each connection. */
@@ -24,29 +23,10 @@ const emptyStateVector = Uint8Array.of(0)
 
 const withoutSessionId = (name: string): string => name.split('\0', 1)[0] as string
 
-/** One provider of the client, which has one editor open. */
-interface Provider {
-  /** The name of the editor. With several providers for one editor, each adds a NUL and its session id. */
-  readonly name: string
-  /** Undefined if the name does not name an editor. */
-  readonly ref: EditorRef | undefined
-  readonly codec: EditorCodec
-  participant?: Participant
-  session?: EditorSession
-  /** Messages that arrived while the token was checked. The inbox of the connection bounds them. */
-  readonly waiting: Buffer[]
-  /** Whether the server has requested a new token. */
-  isTokenRequested: boolean
-  /** Whether the last message was a token that the server had not requested. */
-  hasGreeted: boolean
-}
-
 /** A socket of the Hocuspocus provider, which many providers may share. */
-export class HocuspocusClient implements DialectClient {
+export class HocuspocusClient implements DialectClient, ProviderHost {
   readonly needsToken = false
-  readonly #connection: Connection
-  readonly #services: RealtimeServices
-  readonly #identify: DialectContext['identify']
+  readonly #context: DialectContext
   readonly #providers = new Map<string, Provider>()
   /** The identity from the URL or the headers. If set, a token in a message is used only if the server requested it. */
   #identity: Identity | undefined
@@ -62,15 +42,16 @@ export class HocuspocusClient implements DialectClient {
   /** How many sessions were created. */
   #sessionCount = 0
   #understandsPing = false
-  readonly #stateless: StatelessSender
+  #stateless: StatelessSender | undefined
   /** The client has disconnected, and all its messages are delivered. */
   #isClosed = false
 
-  constructor({ connection, services, identify, clock }: DialectContext) {
-    this.#connection = connection
-    this.#services = services
-    this.#identify = identify
-    this.#stateless = new StatelessSender(clock)
+  constructor(context: DialectContext) {
+    this.#context = context
+  }
+
+  get #connection(): Connection {
+    return this.#context.connection
   }
 
   get isChecking(): boolean {
@@ -101,7 +82,7 @@ export class HocuspocusClient implements DialectClient {
     // The name is free now: another provider may open the editor again.
     if (type === messages.close) this.#providers.delete(name)
     if (provider.session) return this.#read(type, decoder, provider, provider.session)
-    provider.waiting.push(data)
+    provider.keepWaiting(data)
     return true
   }
 
@@ -122,16 +103,9 @@ export class HocuspocusClient implements DialectClient {
       this.#connection.send(denied(name, limit))
       return true
     }
-    const provider: Provider = {
-      name,
-      ref,
-      codec: createCodec(name),
-      waiting: [],
-      isTokenRequested: false,
-      hasGreeted: false,
-    }
+    const provider = new Provider(this, name, ref)
     this.#providers.set(name, provider)
-    if (type !== messages.auth) provider.waiting.push(data)
+    if (type !== messages.auth) provider.keepWaiting(data)
     return this.#check(provider, type === messages.auth ? this.#readToken(decoder) : '')
   }
 
@@ -162,7 +136,7 @@ export class HocuspocusClient implements DialectClient {
   }
 
   /** Answers a remembered sync step 1 with the whole content, because its state vector was not kept. Requests awareness again. */
-  #answerEarly({ name, session }: Provider): void {
+  answerEarly({ name, session }: Provider): void {
     if (!this.#earlyRequests?.delete(name)) return
     session?.syncStep1(emptyStateVector, true)
     session?.send(message(name, [messages.queryAwareness]))
@@ -173,7 +147,7 @@ export class HocuspocusClient implements DialectClient {
     provider.hasGreeted = type === messages.auth && !provider.isTokenRequested
     if (type === messages.sync) {
       // A token and then a sync step 1 under a name in use: another provider has started, and waits for `authenticated`.
-      if (hasGreeted && isSyncStep1(decoder)) this.#sendRole(provider)
+      if (hasGreeted && isSyncStep1(decoder)) provider.sendRole(provider.participant?.role)
       return readSync(decoder, session, { sendsStep1Back: true })
     }
     if (type === messages.syncReply) return readSync(decoder, session, {})
@@ -182,9 +156,14 @@ export class HocuspocusClient implements DialectClient {
     else if (type === messages.queryAwareness) session.queryAwareness()
     else if (type === messages.close) session.prepareToLeave(() => this.#leave(provider))
     else if (type === messages.stateless || type === messages.broadcastStateless)
-      return this.#stateless.send(provider.name, decoding.readVarUint8Array(decoder), session)
+      return this.#relay(provider.name, decoding.readVarUint8Array(decoder), session)
     // Unknown types are ignored.
     return true
+  }
+
+  #relay(name: string, payload: Uint8Array, session: EditorSession): boolean {
+    this.#stateless ??= new StatelessSender(this.#context.clock)
+    return this.#stateless.send(name, payload, session)
   }
 
   /** Undefined if the message has no token. A provider that sends its version understands pings. Older providers do not. */
@@ -202,8 +181,8 @@ export class HocuspocusClient implements DialectClient {
     this.#identityFor(provider, token)
       .then((identity) => this.#accept(provider, identity))
       .catch((error: unknown) => {
-        if (error instanceof Denial) this.#close(provider, error.reason, error.message)
-        else this.#close(provider, 'unavailable', 'The editor could not be opened.')
+        if (error instanceof Denial) this.closeProvider(provider, error.reason, error.message)
+        else this.closeProvider(provider, 'unavailable', 'The editor could not be opened.')
       })
       .finally(() => {
         this.#checkCount--
@@ -213,13 +192,13 @@ export class HocuspocusClient implements DialectClient {
   }
 
   async #identityFor({ isTokenRequested }: Provider, token: string): Promise<Identity> {
-    if (this.#identity === undefined) return this.#identify(token)
-    if (isTokenRequested && token !== '') this.#identity = await this.#identify(token)
+    if (this.#identity === undefined) return this.#context.identify(token)
+    if (isTokenRequested && token !== '') this.#identity = await this.#context.identify(token)
     return this.#identity
   }
 
   #accept(provider: Provider, identity: Identity): void {
-    if (this.#isClosed && provider.waiting.length === 0) return
+    if (this.#isClosed && !provider.hasWaiting) return
     this.isIdentified = true
     if (provider.participant) {
       provider.isTokenRequested = false
@@ -227,33 +206,17 @@ export class HocuspocusClient implements DialectClient {
     }
     const { ref } = provider
     if (ref === undefined) throw new Denial('badMessage', namePattern)
-    const onClosed = (reason: CloseReason, message: string) => this.#close(provider, reason, message)
-    provider.participant = this.#services.documents.join(this.#connection, identity, ref, {
-      onOpened: (role) => {
-        this.#send(provider, authenticated(provider.name, role))
-        provider.session?.open(ref.editorId, { requestsUpdates: false })
-        this.#answerEarly(provider)
-      },
-      onRoleChanged: (role) => {
-        this.#send(provider, authenticated(provider.name, role))
-        if (role === 'editor') provider.session?.onWriteAllowed()
-      },
-      onTokenExpiring: () => {
-        provider.isTokenRequested = true
-        this.#send(provider, message(provider.name, [messages.auth, authMessages.token]))
-      },
-      onClosed,
-    })
+    const { connection, services } = this.#context
+    provider.participant = services.documents.join(connection, identity, ref, provider)
     provider.session = new EditorSession({
-      sessionId:
-        this.#sessionCount++ === 0 ? this.#connection.id : `${this.#connection.id}.${this.#sessionCount}`,
-      connection: this.#connection,
+      sessionId: this.#sessionCount++ === 0 ? connection.id : `${connection.id}.${this.#sessionCount}`,
+      connection,
       participant: provider.participant,
       codec: provider.codec,
-      listener: { onEditorClosed: onClosed },
+      listener: provider,
     })
     provider.participant.start()
-    for (const data of provider.waiting.splice(0)) this.#readWaiting(data, provider, provider.session)
+    for (const data of provider.takeWaiting()) this.#readWaiting(data, provider, provider.session)
     if (this.#isClosed) provider.session.prepareToLeave(() => this.#leave(provider))
   }
 
@@ -268,25 +231,20 @@ export class HocuspocusClient implements DialectClient {
     this.deny('badMessage', 'The message is not part of the protocol.')
   }
 
-  #sendRole(provider: Provider): void {
-    const role = provider.participant?.role
-    if (role !== undefined) this.#send(provider, authenticated(provider.name, role))
-  }
-
   /** Sends the frame, unless the provider has left: another provider may have its name now. */
-  #send(provider: Provider, frame: Buffer): void {
+  sendTo(provider: Provider, frame: Buffer): void {
     if (this.#providers.get(provider.name) === provider) this.#connection.send(frame)
   }
 
   /** Closes the editor for the provider, or the whole connection. */
-  #close(provider: Provider, reason: CloseReason, text: string): void {
+  closeProvider(provider: Provider, reason: CloseReason, text: string): void {
     // If an immediate reconnect does not help, only the editor is closed, not the socket with all its editors.
     const keepsSocket = isFinal(reason) || reason === 'rateLimited'
     if (keepsSocket) {
-      this.#send(provider, denied(provider.name, text))
+      this.sendTo(provider, denied(provider.name, text))
       this.#lastDenial = text
       // A provider that never had access has no open editor.
-      if (provider.participant?.role) this.#send(provider, message(provider.name, [messages.close], text))
+      if (provider.participant?.role) this.sendTo(provider, message(provider.name, [messages.close], text))
       if (this.#identity) (this.#denied ??= new Set()).add(provider.name)
     }
     this.#leave(provider)
@@ -299,10 +257,10 @@ export class HocuspocusClient implements DialectClient {
     provider.participant?.leave()
   }
 
-  keepAlive(): void {
+  get pingFrames(): Buffer {
+    if (this.#understandsPing) return pingFrames
     const [provider] = this.#providers.values()
-    if (this.#understandsPing) this.#connection.sendLater(ping)
-    else if (provider) this.#connection.sendLater(provider.codec.awareness(emptyAwareness))
+    return provider ? Buffer.concat([provider.codec.awareness(emptyAwareness), pingFrame]) : pingFrame
   }
 
   deny(reason: CloseReason, message: string): void {

@@ -2,9 +2,8 @@ import { chosenIdRule, type ErrorStatus, isChosenId } from '@plenum/protocol'
 import { closeCodes, type CloseReason, limits, type ServerMessage } from '@plenum/protocol/realtime'
 import { Backlog } from '../../sockets/backlog.ts'
 import type { Connection } from '../../sockets/connection.ts'
-import { textFrame } from '../../sockets/frames.ts'
+import { pingFrame, textFrame } from '../../sockets/frames.ts'
 import type { DialectClient, DialectContext } from '../dialect.ts'
-import type { Clock } from '../../../platform/clock.ts'
 import type { RealtimeServices } from '../../editors/realtime-services.ts'
 import { Denial, type Identity } from '../../authorization/identity.ts'
 import { type ReadMessage, type ReadResult, tryReadMessage } from '../../messages/message.ts'
@@ -28,14 +27,16 @@ const maxWaitingMessages = 64
 /** A ping updates the presence of its user at most this often. */
 const minTouchIntervalMs = 1_000
 
+const frameOf = (message: ServerMessage) => textFrame(JSON.stringify(message))
+const pongAndPingFrames = Buffer.concat([frameOf({ type: 'pong' }), pingFrame])
+
 /** Plenum's own protocol: one socket, many documents and editors. */
 export class JsonClient implements DialectClient, DocumentHost {
   readonly needsToken = false
   readonly connection: Connection
   readonly services: RealtimeServices
   readonly backlog: Backlog
-  readonly #identify: DialectContext['identify']
-  readonly #clock: Clock
+  readonly #context: DialectContext
   readonly #documents = new Map<number, JsonDocument>()
   /** Documents that the client has closed, while messages that it sent before are still being handled. */
   readonly #leaving = new Set<JsonDocument>()
@@ -53,12 +54,11 @@ export class JsonClient implements DialectClient, DocumentHost {
   /** The client has disconnected, and all its messages are read. */
   #isClosed = false
 
-  constructor({ connection, services, identify, clock }: DialectContext) {
-    this.connection = connection
-    this.services = services
-    this.backlog = new Backlog(connection)
-    this.#identify = identify
-    this.#clock = clock
+  constructor(context: DialectContext) {
+    this.#context = context
+    this.connection = context.connection
+    this.services = context.services
+    this.backlog = new Backlog(context.connection)
   }
 
   get isIdentified(): boolean {
@@ -147,7 +147,7 @@ export class JsonClient implements DialectClient, DocumentHost {
   #authenticate(token: string): void {
     this.connection.hold()
     this.#checking = (this.#checking ?? Promise.resolve())
-      .then(() => this.#identify(token))
+      .then(() => this.#context.identify(token))
       .then((identity) => this.#acceptIdentity(identity))
       .catch((error: unknown) => this.#refuseToken(error))
       .finally(() => this.connection.release())
@@ -252,14 +252,14 @@ export class JsonClient implements DialectClient, DocumentHost {
 
   #ping(): void {
     this.send({ type: 'pong' })
-    const now = this.#clock.elapsed()
+    const now = this.#context.clock.elapsed()
     if (now - this.#touchedAt < minTouchIntervalMs) return
     this.#touchedAt = now
     for (const { participant } of this.#documents.values()) participant.document.touch(participant)
   }
 
   send(message: ServerMessage): void {
-    this.connection.send(textFrame(JSON.stringify(message)))
+    this.connection.send(frameOf(message))
   }
 
   /** Sends the warning once, not for each document. */
@@ -270,8 +270,9 @@ export class JsonClient implements DialectClient, DocumentHost {
   }
 
   /** Clients of this protocol send pings. Answers in advance if a ping may wait behind a document that loads. */
-  keepAlive(): void {
-    if (this.connection.inbox.hasWaiting || this.#waiting.length > 0) this.send({ type: 'pong' })
+  get pingFrames(): Buffer {
+    const mayWait = this.connection.inbox.hasWaiting || this.#waiting.length > 0
+    return mayWait ? pongAndPingFrames : pingFrame
   }
 
   deny(reason: CloseReason, message: string): void {
