@@ -6,7 +6,8 @@ import type { Dialect } from './dialects.ts'
 const connectionsPerRoom = 10
 // A server's accept queue takes this many connections without a pause.
 const maxConcurrentOpens = 50
-const settleMilliseconds = 3000
+/** V8 collects the garbage of an idle process after some 10 s. */
+const settleMilliseconds = 12_000
 
 export interface IdleCost {
   /** The server's resident memory for one idle connection with an open document. */

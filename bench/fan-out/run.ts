@@ -121,8 +121,8 @@ function printFanOut(load: Load, results: Map<string, FanOutResult[]>, ratios: M
 
 async function measureMemory(): Promise<void> {
   const connectionCount = options.quick ? 1000 : 10_000
-  // Plenum pings every connection once in 10 s.
-  const idleSeconds = options.quick ? 10 : 30
+  // Plenum pings every connection once in 20 s.
+  const idleSeconds = options.quick ? 20 : 40
   const costs = new Map<string, IdleCost[]>(entries.map((entry) => [label(...entry), []]))
   for (let round = 1; round <= Math.min(roundCount, 3); round++) {
     for (const [contender, dialect] of entries) {

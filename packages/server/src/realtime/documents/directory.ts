@@ -108,10 +108,12 @@ export class DocumentDirectory {
   }
 
   async #sweepAll(): Promise<void> {
+    const elapsed = this.#deps.clock.elapsed()
     for (const [apiKey, apiKeyDocuments] of this.#byApiKey) {
       for (const document of apiKeyDocuments.documents.values()) {
         // Clients may have hundreds of thousands of documents open.
         if (isLoopLate()) await setImmediate()
+        if (document.isQuiet(elapsed)) continue
         document.sweep()
         if (document.isUnused) apiKeyDocuments.drop(document)
       }

@@ -64,8 +64,7 @@ const maxIdleSweeps = 20
 
 /**
  * A document without activity in this many sweeps (3 s) is quiet: it is swept again after `maxQuietMs`, or when time alone
- * changes something in it. Most open documents are quiet, and a sweep visits all their clients. Longer than an out-of-order
- * update waits.
+ * changes something in it. Most open documents are quiet, and a sweep visits all their clients.
  */
 const quietSweeps = 6
 const maxQuietMs = 10_000
@@ -296,10 +295,15 @@ export class OpenDocument implements DocumentRef {
     this.#deps.log.error({ err: error, organizationId, documentId }, message)
   }
 
+  /** Whether there is nothing to sweep at this time of the clock that only increases. */
+  isQuiet(elapsed: number): boolean {
+    return elapsed < this.#quietUntil
+  }
+
   /** Called twice a second: renews stale decisions, updates presence, resends what clients missed, and drops idle rooms. */
   sweep(): void {
     const elapsed = this.clock.elapsed()
-    if (elapsed < this.#quietUntil) return
+    if (this.isQuiet(elapsed)) return
     const now = this.clock.now()
     let nextAt = now + maxQuietMs
     let isCurrent = true
@@ -321,9 +325,9 @@ export class OpenDocument implements DocumentRef {
   #sweepRoom(slot: RoomSlot): boolean {
     const { room } = slot
     if (!room) return false
-    room.expireOutOfOrder()
+    const mustExpire = room.expireOutOfOrder()
     if (room.isNearlyFull) this.#deps.appender.makeSpace(room)
-    let isQuiet = !room.isNearlyFull && !room.isIdle
+    let isQuiet = !mustExpire && !room.isNearlyFull && !room.isIdle
     for (const member of room.members) isQuiet = !member.resendSkipped() && isQuiet
     slot.idleSweeps = room.isIdle ? slot.idleSweeps + 1 : 0
     if (slot.idleSweeps > maxIdleSweeps) this.dropRoom(room)

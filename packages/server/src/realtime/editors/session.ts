@@ -335,6 +335,7 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
   }
 
   requestMissingUpdates(): void {
+    this.#participant.document.onActivity()
     this.#ifOpen(({ room }) => this.#missing.request(room))
   }
 
@@ -354,6 +355,7 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
   sendAwareness(frame: Buffer, clientIds: readonly number[]): boolean {
     const isSent = this.#delivery.canSendChange(clientIds)
     if (isSent) this.send(frame)
+    else this.#participant.document.onActivity()
     return isSent
   }
 

@@ -36,6 +36,10 @@ export class OutOfOrderBuffer<T extends { update: Uint8Array }> {
     return true
   }
 
+  get isEmpty(): boolean {
+    return this.#waiting.size + this.#ready.size === 0
+  }
+
   /** Whether an update can be retried. */
   get hasReady(): boolean {
     return this.#ready.size > 0

@@ -164,10 +164,11 @@ export class EditorRoom {
     }
   }
 
-  /** Refuses the updates whose missing update did not arrive in time. */
-  expireOutOfOrder(): void {
+  /** Refuses the updates whose missing update did not arrive in time. Returns whether others still wait. */
+  expireOutOfOrder(): boolean {
     for (const { outcome } of this.#outOfOrder.takeExpired()) outcome.refused(missingUpdate)
     this.#awaitedItems.keepOnly(this.members)
+    return !this.#outOfOrder.isEmpty
   }
 
   /** Queues a valid update, and acknowledges a duplicate. Returns the fault of an update that cannot be stored now. */

@@ -21,6 +21,7 @@ function client(scheduler = new Scheduler(), { isIdentified = true } = {}) {
     scheduler,
     owner: { apiKey: 'key', userId: 'ada' },
     isIdentified,
+    onResumed() {},
     deliver(data: Buffer) {
       delivered.push(data.toString().replaceAll('\0', ''))
       work(data.toString())

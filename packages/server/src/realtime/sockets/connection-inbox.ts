@@ -16,6 +16,8 @@ export interface InboxHost {
   readonly scheduler: Scheduler
   readonly owner: WorkOwner
   readonly isIdentified: boolean
+  /** Called when the socket is read again after a pause. */
+  onResumed(): void
   /** Called when a message has its turn. */
   deliver(data: Buffer, isBinary: boolean): void
 }
@@ -171,7 +173,8 @@ export class ConnectionInbox implements SlicedTask {
   #updatePause(): void {
     if (this.#mustPause === this.#isPaused) return
     this.#isPaused = !this.#isPaused
-    if (this.#isPaused) this.#socket.pause()
-    else this.#socket.resume()
+    if (this.#isPaused) return this.#socket.pause()
+    this.#host.onResumed()
+    this.#socket.resume()
   }
 }

@@ -150,6 +150,11 @@ export class Connection implements WorkHost, InboxHost, SocketListener {
     this.#onLateClose?.()
   }
 
+  /** The client could not show that it is alive while its socket was paused. */
+  onResumed(): void {
+    this.listener?.onAlive()
+  }
+
   /** Called by the inbox when the message has its turn. */
   deliver(data: Buffer, isBinary: boolean): void {
     const receiver = this.#receiver
@@ -293,7 +298,7 @@ export class Connection implements WorkHost, InboxHost, SocketListener {
 
   /** `frames` ends with a ping. */
   ping(frames: Buffer): void {
-    if (this.isOpen) this.#outbox.ping(frames)
+    if (this.#canSend()) this.#outbox.ping(frames)
   }
 
   /** Holds back the client's messages until every holder has called `release`. */

@@ -104,6 +104,15 @@ test('[R18] the server does not terminate a silent client whose socket it does n
   expect(events).not.toContainEqual(expect.stringContaining('terminate'))
 })
 
+test('[R18] the time during which the server did not read a socket does not count as silence of the client', () => {
+  const { clock, events, connection } = scene()
+  connection.hold()
+  clock.step(25_000)
+  connection.release()
+  clock.step(27_500)
+  expect(events).not.toContainEqual(expect.stringContaining('terminate'))
+})
+
 test('[R12.4] more connections than the heartbeat had slots, and those in slots that became free, are pinged and terminated', () => {
   const heartbeat = new Heartbeat()
   const events: string[] = []

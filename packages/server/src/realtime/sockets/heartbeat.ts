@@ -13,7 +13,7 @@ export interface WatchedClient {
   readonly connection: Connection
   /** See `DialectClient`. */
   readonly pingFrames: Buffer
-  /** The client's place in the heartbeat, which sets it. */
+  /** The client's place in the heartbeat, which sets it. -1 if the client is not watched. */
   slot: number
 }
 
@@ -49,6 +49,7 @@ export class Heartbeat {
   unwatch(client: WatchedClient): void {
     this.#clients[client.slot] = undefined
     this.#freeSlots.push(client.slot)
+    client.slot = -1
     this.#waiting.delete(client)
   }
 
@@ -59,7 +60,7 @@ export class Heartbeat {
 
   /** Call it when the client has not read all that was written. */
   onBytesWait(client: WatchedClient): void {
-    this.#waiting.add(client)
+    if (client.slot >= 0) this.#waiting.add(client)
   }
 
   /** Called every `sweepMs`. */

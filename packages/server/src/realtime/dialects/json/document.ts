@@ -216,6 +216,7 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
   }
 
   #addMissed(userIds: readonly string[]): void {
+    this.participant.document.onActivity()
     for (const userId of userIds) this.#missedUsers.add(userId)
     if (this.#missedUsers.size > maxMissedUsers)
       this.participant.close('slow', 'The client reads too slowly.')
@@ -224,7 +225,7 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
   onLiveStatesChanged(frames: RefFrames | undefined, from: number): void {
     if (!this.#hasTopic('liveState') || this.#isLeaving) return
     if (!frames) return void this.resendSkipped()
-    if (this.#sentSeq !== from || this.#host.connection.isBusy) return
+    if (this.#sentSeq !== from || this.#host.connection.isBusy) return this.participant.document.onActivity()
     this.#sentSeq = this.participant.document.liveStates.position?.seq ?? from
     this.#push(frames)
   }
