@@ -39,6 +39,8 @@ export class Declarations {
   readonly #deps: DeclarationsDeps
   /** Checks in progress. Clients that open an editor at the same time with the same declaration share one check. */
   readonly #checks = new Map<string, Promise<string>>()
+  /** The latest write of each room. It may be stored before the room knows of it. */
+  readonly #writes = new WeakMap<EditorRoom, Promise<void>>()
 
   constructor(deps: DeclarationsDeps) {
     this.#deps = deps
@@ -55,8 +57,9 @@ export class Declarations {
       room.declared = { type, contentKey }
       return undefined
     }
-    if (matches(room.declared, declaration)) return undefined
     try {
+      await this.#writes.get(room)?.catch(() => {})
+      if (matches(room.declared, declaration)) return undefined
       await this.#replace(room, declaration, sender)
       return undefined
     } catch (error) {
@@ -77,7 +80,9 @@ export class Declarations {
     if (matches(declared, declaration)) return
     const contentKey = await this.#check(room, declared, declaration)
     const type = declaration.type ?? (contentKey === declared.contentKey ? declared.type : null)
-    if (await this.#store(room, declared, { type, contentKey }, sender)) room.declared = { type, contentKey }
+    const write = this.#store(room, declared, { type, contentKey }, sender)
+    this.#writes.set(room, write)
+    await write
   }
 
   #check(room: EditorRoom, declared: Contents, { type, contentKey }: Declaration): Promise<string> {
@@ -94,16 +99,17 @@ export class Declarations {
     return check
   }
 
-  /** Resolves with false if another declaration came first, or if the sender may not write any more. */
-  #store(
-    { apiKey, ref }: EditorRoom,
+  /** Stores nothing if another declaration came first, or if the sender may not write any more. */
+  async #store(
+    room: EditorRoom,
     before: editors.Declared,
     after: Contents,
     sender: Participant,
-  ): Promise<boolean> {
+  ): Promise<void> {
+    const { apiKey, ref } = room
     const work = (db: Db) => editors.declare(db, apiKey, ref, before, after)
     const write = () => this.#deps.commits.write(new Set([apiKey]), [sender], work)
-    return retryWhileAllowed(sender, write, () => false)
+    if (await retryWhileAllowed(sender, write, () => false)) room.declared = after
   }
 }
 

@@ -105,10 +105,11 @@ describe.each(stores)('stateless messages of Hocuspocus providers on %s', (store
       message:
         'A connection sends at most 32 KiB of stateless messages a second. Further messages are dropped.',
     })
-    // Each message counts as 256 bytes, and the sender does not get an error for each dropped one.
-    expect(ada.received.length).toBeLessThan(20)
+    // Each message counts as 256 bytes.
     await eventually(() => bob.received.length).toBeGreaterThanOrEqual(128)
     expect(bob.received.length).toBeLessThan(500)
+    // The sender does not get an error for each dropped message. The slower the machine, the more often some are relayed.
+    expect(ada.received.length).toBeLessThan((500 - bob.received.length) / 4)
     expect(bob.received).toEqual(bob.received.toSorted((a, b) => Number(a) - Number(b)))
     const before = bob.received.length
     await eventually(() => {
