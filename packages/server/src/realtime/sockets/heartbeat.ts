@@ -27,7 +27,7 @@ export class Heartbeat {
   readonly #freeSlots: number[] = []
   /**
    * By slot: sweeps since the last sign of life. Numbers in one array, because to visit the objects of ten thousand idle
-   * connections costs more than all pings.
+   * connections costs almost as much as all pings.
    */
   #silentSweeps = new Uint8Array(1024)
   /** Clients for which bytes wait. */
