@@ -111,7 +111,7 @@ export class DocumentDirectory {
     const elapsed = this.#deps.clock.elapsed()
     for (const [apiKey, apiKeyDocuments] of this.#byApiKey) {
       for (const document of apiKeyDocuments.documents.values()) {
-        // Clients may have hundreds of thousands of documents open.
+        // Clients may have hundreds of thousands of documents open. To await `yieldIfLate` for each would cost more than this.
         if (isLoopLate()) await setImmediate()
         if (document.isQuiet(elapsed)) continue
         document.sweep()

@@ -71,7 +71,9 @@ async function scene({ expiresAfterSeconds = 3_600, tokenSeconds = 7_200 } = {})
   document.members.add(participant)
   participant.start()
   await setImmediate()
-  clock.setInterval(() => document.sweep(), sweepMs)
+  clock.setInterval(() => {
+    if (!document.isQuiet(clock.elapsed())) document.sweep()
+  }, sweepMs)
   return {
     events,
     participant,

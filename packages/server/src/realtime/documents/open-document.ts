@@ -300,10 +300,9 @@ export class OpenDocument implements DocumentRef {
     return elapsed < this.#quietUntil
   }
 
-  /** Called twice a second: renews stale decisions, updates presence, resends what clients missed, and drops idle rooms. */
+  /** Called twice a second unless quiet: renews stale decisions, updates presence, resends what was missed, drops idle rooms. */
   sweep(): void {
     const elapsed = this.clock.elapsed()
-    if (this.isQuiet(elapsed)) return
     const now = this.clock.now()
     let nextAt = now + maxQuietMs
     let isCurrent = true

@@ -56,7 +56,7 @@ export interface ConnectionListener {
   onAlive(): void
   /** The client has not read all that was written. `checkProgress` must be called until `hasWaiting` is false. */
   onBytesWait(): void
-  /** The socket is closed, with the code that the server sent, or that of the client. */
+  /** The socket is closed. `code` is the close code that the server sent. If it sent none, the client's code. */
   onConnectionClosed(code: number): void
 }
 

@@ -33,7 +33,7 @@ export function message(name: string, types: readonly number[], text?: string): 
   return binaryFrame(encoding.toUint8Array(encoder))
 }
 
-/** The ping of Hocuspocus, and that of WebSocket. */
+/** Two pings: a message of Hocuspocus, and a control frame of WebSocket. */
 export const pingFrames = Buffer.concat([binaryFrame(Uint8Array.of(messages.ping)), pingFrame])
 
 export const denied = (name: string, reason: string) =>
