@@ -101,4 +101,20 @@ export const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> =
     getConfig: ['/notifications/config/get', 'apiKey', 'read', ['v1', 'v2']],
     setConfig: ['/notifications/config/set', 'apiKey', 'write', ['v1', 'v2']],
   },
+  commentAnnotations: {
+    add: ['/commentannotations/add', 'apiKey', 'write', ['v1', 'v2']],
+    get: ['/commentannotations/get', 'apiKey', 'read', ['v1', 'v2']],
+    update: ['/commentannotations/update', 'apiKey', 'write', ['v1', 'v2']],
+    delete: ['/commentannotations/delete', 'apiKey', 'write', ['v1', 'v2']],
+    count: ['/commentannotations/count/get', 'apiKey', 'read', ['v1', 'v2']],
+  },
+  comments: {
+    add: ['/commentannotations/comments/add', 'apiKey', 'write', ['v1', 'v2']],
+    get: ['/commentannotations/comments/get', 'apiKey', 'read', ['v1', 'v2']],
+    update: ['/commentannotations/comments/update', 'apiKey', 'write', ['v1', 'v2']],
+    delete: ['/commentannotations/comments/delete', 'apiKey', 'write', ['v1', 'v2']],
+  },
+  events: {
+    get: ['/events/get', 'apiKey', 'read', ['v2']],
+  },
 }

@@ -3,11 +3,14 @@ import { apiKeyConfig } from './operations/api-key-config.ts'
 import { apiKeys } from './operations/api-keys.ts'
 import { authTokens } from './operations/auth-tokens.ts'
 import { auth } from './operations/auth.ts'
+import { commentAnnotations } from './operations/comment-annotations.ts'
+import { comments } from './operations/comments.ts'
 import { crdtVersions } from './operations/crdt-versions.ts'
 import { crdt } from './operations/crdt.ts'
 import { documents } from './operations/documents.ts'
 import { domains } from './operations/domains.ts'
 import { emailConfig } from './operations/email-config.ts'
+import { events } from './operations/events.ts'
 import { folders } from './operations/folders.ts'
 import { liveState } from './operations/live-state.ts'
 import { notifications } from './operations/notifications.ts'
@@ -38,6 +41,9 @@ export const operations = {
   crdt,
   crdtVersions,
   notifications,
+  commentAnnotations,
+  comments,
+  events,
 } satisfies Record<string, Record<string, Operation>>
 
 export type Operations = typeof operations
@@ -48,9 +54,13 @@ export * from './base/events.ts'
 export { AccessRole, AccessType } from './base/fields.ts'
 export { ChosenId, chosenIdRule, isChosenId, NewFolderId, NotificationId } from './base/ids.ts'
 export * from './base/operation.ts'
+export { maxBatchItems } from './base/schemas.ts'
 export * from './resources/outcomes.ts'
+export * from './resources/comment-annotations.ts'
+export * from './resources/comments.ts'
 export * from './resources/crdt.ts'
 export * from './resources/documents.ts'
+export * from './resources/events.ts'
 export * from './resources/folders.ts'
 export * from './resources/notifications.ts'
 export * from './resources/organizations.ts'

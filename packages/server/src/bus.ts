@@ -50,6 +50,8 @@ export type BusMessage =
       documentIds?: readonly string[]
       isMoved?: boolean
     }
+  /** Annotations of the document were changed. `seq` is the number of the change. */
+  | ({ kind: 'threads'; seq: number } & InDocument)
   /** Presence, live states and editors of these documents may have changed. Without `documentIds`: all of the organization. */
   | { kind: 'changed'; apiKey: string; organizationId: string; documentIds?: readonly string[] }
 

@@ -66,6 +66,8 @@ export interface Config {
   workspaceCreation: 'open' | 'closed'
   /** The default access type of documents under new API keys. */
   defaultDocumentAccess: ApiKeyOptions['defaultDocumentAccessType']
+  /** How long events stay in the event log. */
+  eventRetentionDays: number
   /** How long a request may take to arrive. Its headers may take at most 10 seconds. */
   requestTimeoutSeconds: number
   /** How long accepted requests may take to finish after SIGTERM. */
@@ -153,6 +155,7 @@ export function readConfig(env: Environment): Config {
     disposableDomainsExcept: list('DISPOSABLE_DOMAINS_EXCEPT'),
     workspaceCreation: choice('WORKSPACE_CREATION', ['open', 'closed'], 'open'),
     defaultDocumentAccess: choice('DEFAULT_DOCUMENT_ACCESS', documentAccess, 'public'),
+    eventRetentionDays: integer('EVENT_RETENTION_DAYS', 30, 1, 3650),
     requestTimeoutSeconds: integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 3600),
     shutdownSeconds: integer('SHUTDOWN_SECONDS', 10, 1, 300),
     limits: {

@@ -101,7 +101,13 @@ export function createServer(deps: ServerDeps): Server {
     observe: metrics.job,
     removeInSteps: (apiKey, scope, transaction) => deletions.removeWith(apiKey, scope, transaction),
   })
-  const housekeeping = createHousekeeping({ database, log, clock, observe: metrics.job })
+  const housekeeping = createHousekeeping({
+    database,
+    log,
+    clock,
+    observe: metrics.job,
+    eventRetentionDays: config.eventRetentionDays,
+  })
 
   // Operations, called over HTTP or on a socket.
   const services: Services = {
@@ -117,6 +123,7 @@ export function createServer(deps: ServerDeps): Server {
     snapshots,
     workspaceCreation: config.workspaceCreation,
     defaultDocumentAccess: config.defaultDocumentAccess,
+    eventRetentionDays: config.eventRetentionDays,
     isDisposable: createDisposableCheck({
       extra: config.disposableDomains,
       allow: config.disposableDomainsExcept,

@@ -17,6 +17,9 @@ import type { LiveStateOperations } from './live-state.ts'
 import type { CrdtOperations } from './crdt.ts'
 import type { CrdtVersionsOperations } from './crdt-versions.ts'
 import type { NotificationsOperations } from './notifications.ts'
+import type { CommentAnnotationsOperations } from './comment-annotations.ts'
+import type { CommentsOperations } from './comments.ts'
+import type { EventsOperations } from './events.ts'
 
 export type * from './workspace.ts'
 export type * from './api-keys.ts'
@@ -36,6 +39,9 @@ export type * from './live-state.ts'
 export type * from './crdt.ts'
 export type * from './crdt-versions.ts'
 export type * from './notifications.ts'
+export type * from './comment-annotations.ts'
+export type * from './comments.ts'
+export type * from './events.ts'
 
 /** Every operation of the interface, by family. */
 export interface Operations {
@@ -75,4 +81,12 @@ export interface Operations {
   readonly crdtVersions: CrdtVersionsOperations
   /** The inbox of users, and which notifications each user receives. */
   readonly notifications: NotificationsOperations
+  /** Threads of comments in a document: where they are, who sees them, their status and assignment. */
+  readonly commentAnnotations: CommentAnnotationsOperations
+  /** The comments of a thread. */
+  readonly comments: CommentsOperations
+  /**
+   * The log of all changes under an API key, in order, for backends that would rather pull than be called.
+   */
+  readonly events: EventsOperations
 }

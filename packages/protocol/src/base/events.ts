@@ -40,6 +40,13 @@ export type AnyTriggers = Triggers & Partial<Record<GroupedName, boolean>> & Gro
 
 export const eventNames = Object.keys(groupedNames) as EventName[]
 
+/** Changes that the event log records, but that are no trigger of any service. */
+const recordedOnly = ['comment_annotation.update', 'comment_annotation.delete'] as const
+
+/** The names of the events in the event log. */
+export type RecordedName = EventName | (typeof recordedOnly)[number]
+export const recordedNames: readonly RecordedName[] = [...eventNames, ...recordedOnly]
+
 const dottedNames = new Map<string, EventName>(eventNames.map((name) => [name, name]))
 for (const name of eventNames) {
   const grouped = groupedNames[name]

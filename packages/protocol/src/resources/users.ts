@@ -37,6 +37,9 @@ const profile = {
 export const UserInput = openObject(Type.Object({ ...profile, accessRole: Type.Optional(AccessRole) }))
 export type UserInput = Type.Static<typeof UserInput>
 
+/** A user by id. */
+export const NamedUser = Type.Object({ userId: UserId })
+
 /** A user with a role in the document, folder or organization that the call addresses. */
 export const MemberInput = openObject(
   Type.Object({

@@ -35,3 +35,20 @@ export const shortHash = (value: string) => hash('sha256', value, 'hex').slice(0
 /** The field `locationId` of a location: the first 52 bits of the SHA-256 of its id or name (spec 22.5). */
 export const locationNumber = (identity: string) =>
   Number.parseInt(hash('sha256', identity, 'hex').slice(0, 13), 16)
+
+const idCharacters = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz'
+const randomIdCharacters = customAlphabet(idCharacters, 11)
+
+/** A new annotation id: `-`, the time in 8 characters, and 11 random ones. Later ids sort after earlier ones. */
+export function newAnnotationId(now: number): string {
+  let time = ''
+  for (let rest = now, place = 0; place < 8; place++, rest = Math.floor(rest / 64)) {
+    time = idCharacters.charAt(rest % 64) + time
+  }
+  return `-${time}${randomIdCharacters()}`
+}
+
+const randomFiveDigits = customAlphabet('0123456789', 5)
+
+/** A new comment id: a number of six digits. */
+export const newCommentId = (): number => Number(randomFirstDigit() + randomFiveDigits())

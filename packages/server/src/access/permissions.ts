@@ -150,7 +150,8 @@ function followProvider(answer: ProviderAnswer | undefined, nowSeconds: number):
   return isLive(grant, nowSeconds) ? allow(grant) : deny('provider_denied')
 }
 
-function isLive(grant: Grant | undefined, nowSeconds: number): grant is Grant {
+/** Whether the grant exists and has not expired. */
+export function isLive(grant: Grant | undefined, nowSeconds: number): grant is Grant {
   if (!grant) return false
   return grant.expiresAt == null || nowSeconds < grant.expiresAt
 }

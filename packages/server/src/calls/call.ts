@@ -42,6 +42,7 @@ export interface HandlerServices {
   readonly limits: Limits
   readonly workspaceCreation: Config['workspaceCreation']
   readonly defaultDocumentAccess: Config['defaultDocumentAccess']
+  readonly eventRetentionDays: number
   /** Builds the documents of editors, in a thread if that may take long. */
   readonly storedDocuments: StoredDocuments
   /** Divides long reads into slices, between which other work runs. */

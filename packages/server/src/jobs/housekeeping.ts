@@ -3,10 +3,12 @@ import type { Log } from '../platform/log/log.ts'
 import type { JobObserver } from '../platform/metrics/metrics.ts'
 import type { Database, Db } from '../store/engine/db.ts'
 import * as documentMigrations from '../store/documents/document-migrations.ts'
+import * as events from '../store/events.ts'
 import * as idempotency from '../store/idempotency.ts'
 import * as presence from '../store/documents/presence.ts'
 import * as removedGrants from '../store/access/removed-grants.ts'
 
+const dayMs = 24 * 60 * 60 * 1000
 const intervalMs = 60 * 60 * 1000
 /**
  * The first run is not at the start, when a server is busy, and not after an hour, which a server that restarts often would
@@ -23,12 +25,13 @@ type Prune = (db: Db, now: number, maxRows: number) => Promise<number>
  * The functions that delete expired data, by the name of the job in metrics. Late deletion is harmless: readers ignore
  * expired data. Only the state of an old migration can be read until it is deleted.
  */
-const prunes: Record<string, Prune> = {
+const prunes = (eventRetentionDays: number): Record<string, Prune> => ({
   'idempotencyKeys.prune': idempotency.prune,
   'presence.prune': presence.prune,
   'documentMigrations.prune': documentMigrations.prune,
   'endedGrants.prune': removedGrants.prune,
-}
+  'events.prune': (db, now, maxRows) => events.prune(db, now - eventRetentionDays * dayMs, maxRows),
+})
 
 export interface Housekeeping {
   start(): void
@@ -43,12 +46,17 @@ interface HousekeepingDeps {
   log: Log
   clock?: Clock
   observe: (job: string) => JobObserver
+  eventRetentionDays: number
 }
 
 /** Creates the job that deletes expired data every hour. Servers that share a database may do this at the same time. */
 export function createHousekeeping(deps: HousekeepingDeps): Housekeeping {
-  const { database, log, clock = systemClock, observe } = deps
-  const tasks = Object.entries(prunes).map(([job, prune]) => ({ job, prune, observer: observe(job) }))
+  const { database, log, clock = systemClock, observe, eventRetentionDays } = deps
+  const tasks = Object.entries(prunes(eventRetentionDays)).map(([job, prune]) => ({
+    job,
+    prune,
+    observer: observe(job),
+  }))
   let isStopped = false
   let stopTimer: StopTimer | undefined
   let running: Promise<void> | undefined

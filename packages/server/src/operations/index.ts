@@ -3,11 +3,14 @@ import { apiKeyConfigHandlers } from './api-key-config.ts'
 import { apiKeyHandlers } from './api-keys.ts'
 import { authTokenHandlers } from './auth-tokens.ts'
 import { authHandlers } from './auth.ts'
+import { annotationHandlers } from './comments/annotations.ts'
+import { commentHandlers } from './comments/comments.ts'
 import { crdtVersionHandlers } from './crdt-versions.ts'
 import { crdtHandlers } from './crdt.ts'
 import { documentHandlers } from './documents.ts'
 import { domainHandlers } from './domains.ts'
 import { emailConfigHandlers } from './email-config.ts'
+import { eventHandlers } from './events.ts'
 import { folderHandlers } from './folders/folders.ts'
 import { liveStateHandlers } from './live-state.ts'
 import { notificationHandlers } from './notifications/notifications.ts'
@@ -38,4 +41,7 @@ export const handlers: AllHandlers = {
   crdt: crdtHandlers,
   crdtVersions: crdtVersionHandlers,
   notifications: notificationHandlers,
+  commentAnnotations: annotationHandlers,
+  comments: commentHandlers,
+  events: eventHandlers,
 }

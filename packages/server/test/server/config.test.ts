@@ -26,6 +26,7 @@ const defaults: Config = {
   disposableDomainsExcept: [],
   workspaceCreation: 'open',
   defaultDocumentAccess: 'public',
+  eventRetentionDays: 30,
   requestTimeoutSeconds: 30,
   shutdownSeconds: 10,
   limits: {
@@ -69,6 +70,7 @@ const numbers: [name: string, key: Key, min: number, max: number][] = [
   ['DATABASE_POOL_SIZE', 'databasePoolSize', 1, 1000],
   ['DATABASE_TIMEOUT_SECONDS', 'databaseTimeoutSeconds', 1, 3600],
   ['TRUSTED_PROXY_HOPS', 'trustedProxyHops', 0, 10],
+  ['EVENT_RETENTION_DAYS', 'eventRetentionDays', 1, 3650],
   ['REQUEST_TIMEOUT_SECONDS', 'requestTimeoutSeconds', 1, 3600],
   ['SHUTDOWN_SECONDS', 'shutdownSeconds', 1, 300],
   ['LIMIT_BODY_BYTES', 'limits.bodyBytes', 1024, 1024 ** 3],

@@ -21,7 +21,7 @@ describe.each(stores)('housekeeping on %s', (store) => {
     const log = pino({ base: undefined }, { write: (line: string) => void logged.push(line) })
     const clock = new SteppedClock(Date.now() + afterMs)
     const observe = createMetrics().job
-    return { ...createHousekeeping({ database, log, clock, observe }), clock, logged }
+    return { ...createHousekeeping({ database, log, clock, observe, eventRetentionDays: 30 }), clock, logged }
   }
 
   const presentUsers = async ({ apiKey }: given.Tenant) => {

@@ -76,6 +76,25 @@ async function addRowsWithoutExample({ database }: TestServer, { apiKey }: given
       .insertInto('document_migrations')
       .values({ ...document, migration_id: 'm', new_document_id: 'n', status: 'completed', ...times })
       .execute()
+    const annotation = await db
+      .selectFrom('comments')
+      .select(['api_key', 'organization_id', 'document_id', 'number', 'comment_id'])
+      .where('api_key', '=', apiKey)
+      .executeTakeFirstOrThrow()
+    const { comment_id: _comment, ...ofAnnotation } = annotation
+    await db
+      .insertInto('comment_reactions')
+      .values({ ...annotation, icon: 'HEART_FACE', user_id: 'u', created_at: 1 })
+      .execute()
+    await db
+      .insertInto('annotation_views')
+      .values({ ...ofAnnotation, user_id: 'u', viewed_seq: 1, viewed_at: 1 })
+      .execute()
+    await db
+      .insertInto('removed_annotations')
+      .values({ ...document, annotation_id: 'removed', seq: 1, audience: null })
+      .execute()
+    await db.insertInto('pruned_events').values({ api_key: apiKey, transaction_id: 0, event_id: 0 }).execute()
     await db.insertInto('openings').values({ api_key: apiKey, day: 1, documents: 1 }).execute()
     const scope = JSON.stringify({ organizationId: organization_id, hiddenNotifications: ['none'] })
     await db

@@ -75,4 +75,18 @@ export const families: Record<Family, { title: string; description: string }> = 
     title: 'Notifications',
     description: 'The inbox of users, and which notifications each user receives.',
   },
+  commentAnnotations: {
+    title: 'Comment annotations',
+    description:
+      'Threads of comments in a document: where they are, who sees them, their status and assignment.',
+  },
+  comments: {
+    title: 'Comments',
+    description: 'The comments of a thread.',
+  },
+  events: {
+    title: 'Events',
+    description:
+      'The log of all changes under an API key, in order, for backends that would rather pull than be called.',
+  },
 }

@@ -1,5 +1,5 @@
 import { ApiError, type Input, type Operations } from '@plenum/protocol'
-import { locationNumber, newNotificationId, newId } from '../../access/ids.ts'
+import { newNotificationId, newId } from '../../access/ids.ts'
 import { type Call, type PreparedWrite, Stale } from '../../calls/call.ts'
 import type { Db } from '../../store/engine/db.ts'
 import { isDuplicateKey } from '../../store/engine/failures.ts'
@@ -8,6 +8,7 @@ import type { Content } from '../../store/notifications/lists.ts'
 import * as notifications from '../../store/notifications/notifications.ts'
 import * as users from '../../store/users/users.ts'
 import { requireLevel } from '../shared/levels.ts'
+import { locationIdOf } from '../shared/locations.ts'
 import { type Audience, findRecipients, mayExceedTransaction } from './recipients.ts'
 
 type Add = Operations['notifications']['add']
@@ -156,14 +157,4 @@ function notificationOf(input: Input<Add>, now: number) {
     location: input.location,
   }
   return { organizationId, documentId, content, timestamp: now }
-}
-
-/** The number of a location: computed from its id, which may be 0, else from its name (spec 22.5). */
-function locationIdOf({ id, locationName }: Record<string, unknown> = {}): number | undefined {
-  for (const identity of [id, locationName]) {
-    if (typeof identity === 'number' || (typeof identity === 'string' && identity.trim() !== '')) {
-      return locationNumber(String(identity))
-    }
-  }
-  return undefined
 }

@@ -83,6 +83,7 @@ export class DocumentDirectory {
         })
         break
       }
+      case 'threads':
       case 'liveState':
         this.#find(message)?.liveStates.onStored()
         break

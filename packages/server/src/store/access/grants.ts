@@ -4,11 +4,11 @@ import { batched } from '../engine/batched.ts'
 import { inLockOrder } from '../engine/lock-order.ts'
 import { prepared, sqliteOf } from '../engine/prepared.ts'
 
-/** A resource that a user can be granted: an organization, one of its folders or one of its documents. */
+/** What a user can be granted: an organization, one of its folders or documents, or a field of the access context there. */
 export interface Level {
   organizationId: string
-  type: 'organization' | 'folder' | 'document'
-  /** The id of the resource: for an organization its own id. */
+  type: 'organization' | 'folder' | 'document' | 'context'
+  /** The id of the resource: for an organization its own id, for a field of the access context `key:value`. */
   id: string
 }
 

@@ -74,6 +74,7 @@ async function putTarget(
       organization_id: organizationId,
       document_id: document.documentId,
       event_seq: 0,
+      annotation_number: 0,
       created_at: document.createdAt,
       ...values,
     })

@@ -6,6 +6,7 @@ import { areNotRemoved } from '../access/removed-grants.ts'
 import { someRows } from '../engine/some-rows.ts'
 import type { DocumentRef } from '../refs.ts'
 import { sqliteOf } from '../engine/prepared.ts'
+import { moveAnnotations } from '../comments/moved-annotations.ts'
 import { type TableMovedInSteps, tablesMovedAtOnce } from '../schema/tables.ts'
 
 /** One step moves this many rows on SQLite, in about 4 ms. */
@@ -71,13 +72,9 @@ export function moveSteps(move: Move): RowStep[] {
       ofDocument(documentId),
       ofDocument(newDocumentId),
     ),
-    notifications: async (db) => {
-      const max = rowsPerStep * paceOf(db).factor
-      const { numAffectedRows = 0n } = await sql`
-        update notifications set document_id = ${newDocumentId}
-        where ${someRows(db, 'notifications', ofDocument(documentId), max)}`.execute(db)
-      return Number(numAffectedRows) === max
-    },
+    annotations: moveAnnotations(move),
+    notifications: moveAll('notifications', newDocumentId, ofDocument(documentId)),
+    events: moveAll('events', newDocumentId, ofDocument(documentId)),
   }
   // On PostgreSQL, the transaction that moved the document does not see an editor that was created at the same time.
   const moveLate: RowStep = async (db) => {
@@ -86,6 +83,17 @@ export function moveSteps(move: Move): RowStep[] {
   }
   return [moveLate, ...Object.values(steps)]
 }
+
+/** A step that moves all rows. */
+const moveAll =
+  (table: 'notifications' | 'events', newDocumentId: string, from: RawBuilder<boolean>): RowStep =>
+  async (db) => {
+    const max = rowsPerStep * paceOf(db).factor
+    const { numAffectedRows = 0n } = await sql`
+      update ${sql.table(table)} set document_id = ${newDocumentId}
+      where ${someRows(db, table, from, max)}`.execute(db)
+    return Number(numAffectedRows) === max
+  }
 
 /**
  * A step that moves the rows of users who have no row in the target. Rows that do not match `relevant` do not move, and in

@@ -145,6 +145,7 @@ export async function add(
         disabled: 0,
         data: stringifyData(document.data, `document ${document.documentId}`),
         event_seq: 0,
+        annotation_number: 0,
         created_at: now,
         last_updated: now,
       })),

@@ -1,7 +1,7 @@
 import type { Db } from '../engine/db.ts'
 import { prepared } from '../engine/prepared.ts'
 import type { DocumentRef, EditorRef } from '../refs.ts'
-import type { EditorTable } from '../schema/schema.ts'
+import type { EditorTable } from '../schema/editor-tables.ts'
 
 export type ContentType = NonNullable<EditorTable['type']>
 

@@ -4,7 +4,7 @@ import type { VersionUser } from '@plenum/protocol'
 import type { Cursor, Db } from '../engine/db.ts'
 import { type ContentType, keyOf } from './editors.ts'
 import { parse } from '../engine/json.ts'
-import type { EditorVersionTable } from '../schema/schema.ts'
+import type { EditorVersionTable } from '../schema/editor-tables.ts'
 import type { EditorRef } from '../refs.ts'
 
 /** A saved state of an editor, with a name. */

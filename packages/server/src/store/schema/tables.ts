@@ -96,6 +96,23 @@ export const tables = {
   editor_versions: { parent: 'editors', rowsPerDelete: 50, onMove: 'cascade', hasBytes: true },
   editor_version_parts: { parent: 'editor_versions', rowsPerDelete: 50, onMove: 'cascade', hasBytes: true },
   editor_version_authors: { parent: 'editor_versions', rowsPerDelete: 200, onMove: 'cascade' },
+  annotations: { parent: 'documents', rowsPerDelete: 50, onMove: 'in steps' },
+  comments: { parent: 'annotations', rowsPerDelete: 50, onMove: 'cascade' },
+  annotation_users: { parent: 'annotations', rowsPerDelete: 200, onMove: 'cascade' },
+  comment_reactions: { parent: 'comments', rowsPerDelete: 200, onMove: 'cascade' },
+  annotation_views: { parent: 'annotations', rowsPerDelete: 200, onMove: 'cascade' },
+  removed_annotations: {
+    parent: 'documents',
+    rowsPerDelete: 200,
+    onMove: { stays: 'Clients load the moved document anew, so nothing is left for them to remove.' },
+  },
+  events: {
+    parent: 'api_keys',
+    rowsPerDelete: 100,
+    onMove: 'in steps',
+    noForeignKey: 'An event can be about no document and no organization.',
+  },
+  pruned_events: { parent: 'api_keys' },
   notifications: { parent: 'documents', rowsPerDelete: 100, onMove: 'in steps' },
   notification_recipients: { parent: 'notifications', rowsPerDelete: 200 },
   notification_configs: {

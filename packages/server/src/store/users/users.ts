@@ -23,6 +23,18 @@ export async function findMany(
   return new Map([...profiles].map(([userId, profile]) => [userId, toUser(userId, parse(profile))]))
 }
 
+/** Those of these ids that users have. */
+export async function findExisting(db: Db, apiKey: string, userIds: readonly string[]): Promise<string[]> {
+  if (userIds.length === 0) return []
+  const rows = await db
+    .selectFrom('users')
+    .select('user_id')
+    .where('api_key', '=', apiKey)
+    .where('user_id', 'in', userIds)
+    .execute()
+  return rows.map((row) => row.user_id)
+}
+
 const selectOne = prepared(
   (db, { apiKey, userId }: { apiKey: string; userId: string }) =>
     db

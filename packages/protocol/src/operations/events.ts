@@ -1,0 +1,74 @@
+import Type from 'typebox'
+import { recordedNames } from '../base/events.ts'
+import { ChosenId } from '../base/ids.ts'
+import { operation } from '../base/operation.ts'
+import { choice, described } from '../base/schemas.ts'
+import { EventBatch } from '../resources/events.ts'
+
+export const events = {
+  get: operation({
+    spec: '27.1',
+    path: '/events/get',
+    versions: ['v2'],
+    access: 'apiKey',
+    effect: 'read',
+    title: 'Get Events',
+    summary: 'Reads the event log of the API key: every change, once, in order.',
+    description:
+      'Send the `after` of the last answer to continue. A reader that continues never misses an event, also not one that was committed late. Events are removed after `EVENT_RETENTION_DAYS`; a reader that is further behind gets an error.',
+    input: Type.Object({
+      after: Type.Optional(
+        Type.String({
+          maxLength: 200,
+          description:
+            'Only events after this position: the `after` of the last answer. Default: all events.',
+        }),
+      ),
+      names: Type.Optional(
+        Type.Array(choice(recordedNames), {
+          minItems: 1,
+          maxItems: 30,
+          description: 'Only events with these names.',
+        }),
+      ),
+      organizationId: Type.Optional(described(ChosenId, 'Only events of this organization.')),
+      documentId: Type.Optional(
+        described(ChosenId, 'Only events of this document. Requires `organizationId`.'),
+      ),
+      limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 500, description: 'Maximum number of events. Default: 100.' }),
+      ),
+    }),
+    output: EventBatch,
+    message: 'Events retrieved successfully.',
+    errors: [
+      { status: 'INVALID_ARGUMENT', message: 'Invalid position.' },
+      { status: 'INVALID_ARGUMENT', message: 'organizationId is required.' },
+      {
+        status: 'FAILED_PRECONDITION',
+        message:
+          'Events after this position were removed, because they are older than 30 days. Read without after, from the oldest event that is left.',
+      },
+    ],
+    example: {
+      input: { names: ['comment.add'], limit: 100 },
+      output: {
+        events: [
+          {
+            id: 'evt_42',
+            name: 'comment.add',
+            number: 42,
+            organizationId: 'org_1',
+            documentId: 'doc_1',
+            annotationId: 'a1',
+            actor: { userId: 'user_1' },
+            payload: { commentIds: [778115] },
+            timestamp: 1738695077691,
+          },
+        ],
+        after: '0.42',
+        hasMore: false,
+      },
+    },
+  }),
+}

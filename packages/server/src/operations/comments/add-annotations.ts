@@ -1,0 +1,227 @@
+import {
+  type AddedAnnotation,
+  ApiError,
+  builtInStatuses,
+  type CommentAnnotationInput,
+  type Operations,
+} from '@plenum/protocol'
+import { newAnnotationId } from '../../access/ids.ts'
+import { partial } from '../../calls/answers/reply.ts'
+import type { Call } from '../../calls/call.ts'
+import { yieldIfLate } from '../../platform/turns/loop-time.ts'
+import type { AnnotationData, StoredAnnotation } from '../../store/comments/annotation.ts'
+import * as annotations from '../../store/comments/annotations.ts'
+import { requireLevel } from '../shared/levels.ts'
+import { locationIdOf } from '../shared/locations.ts'
+import { appendComments, type ReadComment, readComments } from './added-comments.ts'
+import { audienceOf, checkVisibility } from './audience-of.ts'
+import {
+  deniedMessage,
+  ensureAuthors,
+  findDenied,
+  findExisting,
+  type NamedUser,
+  requireExisting,
+} from './authors.ts'
+import { ThreadChanges } from './thread-changes.ts'
+
+type Add = Operations['commentAnnotations']['add']
+
+/** An annotation of the input, checked. */
+interface ReadAnnotation {
+  sent: CommentAnnotationInput
+  /** Its key in the answer if it is refused and has no id. */
+  index: number
+  comments: ReadComment[]
+  authorId: string
+  named: NamedUser[]
+}
+
+export async function addAnnotations(call: Call<Add>) {
+  const { input, caller, db, now } = call
+  const { organizationId, documentId, createOrganization, createDocument } = input
+  const read: ReadAnnotation[] = []
+  for (const [index, sent] of input.commentAnnotations.entries()) {
+    await yieldIfLate()
+    read.push(readAnnotation(sent, index))
+  }
+  const create = { organization: createOrganization, document: createDocument }
+  await requireLevel(db, caller.apiKey, { organizationId, type: 'document', id: documentId }, create, now)
+  await ensureAuthors(
+    db,
+    caller.apiKey,
+    read.flatMap(({ comments }) => comments.map(({ author }) => author)),
+    now,
+  )
+  const existingUsers = await findExisting(db, caller.apiKey, read.flatMap(namedIn))
+  requireExisting(
+    existingUsers,
+    read.flatMap(({ named }) => named),
+  )
+
+  const ref = { organizationId, documentId }
+  const denied = input.verifyUserPermissions
+    ? await findDenied(db, caller, ref, read.flatMap(authorsOf), now)
+    : new Set<string>()
+  const sentIds = read.flatMap(({ sent }) => sent.annotationId ?? [])
+  const stored = await annotations.findByIds(db, caller.apiKey, ref, sentIds)
+  const taken = new Set(stored.map(({ annotationId }) => annotationId))
+  const seen = new Set<string>()
+  const isRepeated = ({ sent: { annotationId } }: ReadAnnotation) => {
+    if (annotationId === undefined) return false
+    const isKnown = seen.has(annotationId)
+    seen.add(annotationId)
+    return isKnown
+  }
+  const items = read.filter((one) => !isRepeated(one))
+  const isDenied = (one: ReadAnnotation) => authorsOf(one).some((id) => denied.has(id))
+  const isTaken = ({ sent }: ReadAnnotation) =>
+    sent.annotationId !== undefined && taken.has(sent.annotationId)
+  const accepted = items.filter((one) => !isDenied(one) && !isTaken(one))
+
+  const added = await add(call, accepted, existingUsers)
+  const results = items.map((one): [string, AddedAnnotation] => {
+    const { annotationId } = one.sent
+    if (isDenied(one)) {
+      const result = {
+        success: false,
+        ...(annotationId !== undefined && { annotationId }),
+        message: deniedMessage,
+      }
+      return [annotationId ?? `__svc_denied:${one.index}`, result]
+    }
+    const done = added.get(one)
+    if (done) return [done.annotationId as string, done]
+    return [
+      annotationId as string,
+      { success: false, annotationId: annotationId as string, message: existsMessage },
+    ]
+  })
+  const data = Object.fromEntries(results)
+  if (items.some(isDenied))
+    return partial(new ApiError('PERMISSION_DENIED', deniedMessage, { details: data }))
+  if (items.some(isTaken)) return partial(new ApiError('ALREADY_EXISTS', existsMessage, { details: data }))
+  return data
+}
+
+const existsMessage = 'Annotation already exists.'
+
+const authorsOf = ({ comments }: ReadAnnotation) => comments.map(({ author }) => author.userId)
+const namedIn = ({ comments, named }: ReadAnnotation) => [
+  ...comments.flatMap(({ braced }) => braced),
+  ...named.map(({ userId }) => userId),
+]
+
+function readAnnotation(sent: CommentAnnotationInput, index: number): ReadAnnotation {
+  const path = `commentAnnotations[${index}]`
+  const comments = readComments(sent.commentData, `${path}.commentData`)
+  checkVisibility(sent.visibility, `${path}.visibility`)
+  const { assignedTo, visibility } = sent
+  const named = [
+    ...comments.flatMap((comment) => comment.named),
+    ...(assignedTo ? [{ userId: assignedTo.userId, field: `${path}.assignedTo` }] : []),
+    ...(visibility?.userIds ?? []).map((userId) => ({ userId, field: `${path}.visibility.userIds` })),
+  ]
+  return { sent, index, comments, authorId: comments[0]?.author.userId as string, named }
+}
+
+async function add(
+  call: Call<Add>,
+  read: readonly ReadAnnotation[],
+  existingUsers: ReadonlySet<string>,
+): Promise<Map<ReadAnnotation, AddedAnnotation>> {
+  const added = new Map<ReadAnnotation, AddedAnnotation>()
+  if (read.length === 0) return added
+  const { input, now } = call
+  const changes = await ThreadChanges.begin(call, input, read.length)
+  for (const one of read) {
+    await yieldIfLate()
+    const place = { seq: changes.seq, now, usedIds: new Set<number>(), existingUsers }
+    const empty = emptyAnnotation(call, one, changes)
+    const { annotation, added: comments, involved } = appendComments(empty, one.comments, place)
+    const { assigneeId } = annotation
+    changes.put(annotation)
+    changes.involve(annotation, [
+      ...involved,
+      ...(assigneeId === null ? [] : [{ userId: assigneeId, involvement: 'assigned' as const }]),
+    ])
+    for (const [index, comment] of comments.entries()) {
+      const notifies = one.comments[index]?.sent.triggerNotification === true
+      changes.putComment(annotation, comment)
+      changes.record({
+        name: index === 0 ? 'comment_annotation.add' : 'comment.add',
+        annotation,
+        actorId: comment.authorId,
+        notifies,
+        payload: commentPayload(comment),
+      })
+    }
+    const { annotationId } = annotation
+    const commentIds = comments.map(({ commentId }) => commentId)
+    added.set(one, { success: true, annotationId, commentIds, message: 'Added Successfully' })
+  }
+  await changes.save()
+  return added
+}
+
+/** What an event says about a comment. */
+export const commentPayload = ({
+  commentId,
+  authorId,
+  content,
+}: {
+  commentId: number
+  authorId: string
+  content: object
+}) => ({
+  comment: { commentId, from: { userId: authorId }, ...content },
+})
+
+/** The annotation without its comments. */
+function emptyAnnotation(
+  { input: { organizationId, documentId }, now }: Call<Add>,
+  { sent, authorId }: ReadAnnotation,
+  changes: ThreadChanges,
+): StoredAnnotation {
+  const { visibility, context, assignedTo } = sent
+  const location = locationIdOf(sent.location)
+  return {
+    documentId,
+    number: changes.takeNumber(),
+    annotationId: sent.annotationId ?? newAnnotationId(now),
+    seq: changes.seq,
+    createdSeq: changes.seq,
+    audienceSeq: changes.seq,
+    authorId,
+    assigneeId: assignedTo?.userId ?? null,
+    resolvedBy: null,
+    locationId: location === undefined ? null : String(location),
+    comments: 0,
+    commentBytes: 0,
+    lastPosition: 0,
+    lastCommentSeq: 0,
+    lastCommentBy: authorId,
+    otherCommentSeq: 0,
+    audience: audienceOf({ visibility, context, authorId, organizationId }),
+    data: dataOf(sent),
+    createdAt: sent.createdAt ?? now,
+    lastUpdated: sent.lastUpdated ?? now,
+  }
+}
+
+function dataOf(sent: CommentAnnotationInput): AnnotationData {
+  const { location, targetElement, context, priority, visibility, commentType } = sent
+  const type = sent.type ?? 'comment'
+  return {
+    type,
+    status: sent.status ?? builtInStatuses.default,
+    ...(priority && { priority }),
+    ...(location && { location }),
+    ...(targetElement && { targetElement }),
+    ...(context && { context }),
+    ...(visibility && visibility.type !== 'public' && { visibility }),
+    ...(commentType && { commentType }),
+    ...(type === 'suggestion' && { suggestion: { ...sent.suggestion, status: 'pending' as const } }),
+    sourceType: 'rest-api',
+  }
+}

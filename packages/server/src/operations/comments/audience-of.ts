@@ -1,0 +1,65 @@
+import { ApiError, type CommentAnnotationInput, type Visibility } from '@plenum/protocol'
+import type { Audience } from '../../store/comments/audience.ts'
+import { unique } from '../shared/batches.ts'
+
+/** Keys that would look like the server's own fields of an access context (spec 22.6). */
+const reservedKeys = ['organizationPrivate', '__svc_private_self']
+
+/** The fields of an access context, as `key:value`. */
+export function accessFieldsOf(context: CommentAnnotationInput['context'], path = 'context'): string[] {
+  const entries = Object.entries(context?.access ?? {})
+  for (const [key] of entries) {
+    if (reservedKeys.includes(key) || key.trim() === '' || key.length > 100) {
+      throw new ApiError(
+        'INVALID_ARGUMENT',
+        `${path}.access must have keys of 1 to 100 characters other than ${reservedKeys.join(' and ')}.`,
+      )
+    }
+  }
+  return entries.map(([key, value]) => `${key}:${value}`)
+}
+
+interface AudienceInput {
+  visibility: Visibility | undefined
+  context: CommentAnnotationInput['context']
+  authorId: string
+  /** The organization of the document. */
+  organizationId: string
+}
+
+/** Who may see an annotation; null: everyone who can read the document. */
+export function audienceOf({
+  visibility,
+  context,
+  authorId,
+  organizationId,
+}: AudienceInput): Audience | null {
+  const access = accessFieldsOf(context)
+  const audience: Audience = {
+    ...(visibility?.type === 'restricted' && { users: unique([...(visibility.userIds ?? []), authorId]) }),
+    ...(visibility?.type === 'organizationPrivate' && {
+      organizations: [visibility.organizationId ?? organizationId],
+      users: [authorId],
+    }),
+    ...(access.length > 0 && { access }),
+  }
+  return Object.keys(audience).length > 0 ? audience : null
+}
+
+export function checkVisibility(visibility: Visibility | undefined, path: string): void {
+  if (visibility?.type === 'restricted' && !visibility.userIds?.length) {
+    throw new ApiError('INVALID_ARGUMENT', `${path}.userIds must not be empty.`)
+  }
+}
+
+/** The visibility as callers read it (spec 22.6). */
+export function presentVisibility(visibility: Visibility | undefined, audience: Audience | null) {
+  const { type } = visibility ?? { type: 'public' as const }
+  if (type === 'public') return { type }
+  const { users = [], organizations } = audience ?? {}
+  return {
+    type,
+    ...(organizations && { organizationId: organizations[0], organizationIds: organizations }),
+    userIds: users,
+  }
+}

@@ -1,0 +1,66 @@
+import { ApiError, type UserInput } from '@plenum/protocol'
+import { canWrite, decide } from '../../access/permissions.ts'
+import { loadSubjects } from '../../access/subjects.ts'
+import type { ApiKey } from '../../store/api-keys.ts'
+import type { Db } from '../../store/engine/db.ts'
+import { slices } from '../../store/engine/slices.ts'
+import type { DocumentRef } from '../../store/refs.ts'
+import * as users from '../../store/users/users.ts'
+import { unique } from '../shared/batches.ts'
+
+/** The author that a backend must name. */
+export function requireAuthor(from: UserInput | undefined, path: string): UserInput {
+  if (from === undefined) throw new ApiError('INVALID_ARGUMENT', `${path}from is required.`)
+  return from
+}
+
+/** The users with these ids who may not write in the document. */
+export async function findDenied(
+  db: Db,
+  caller: ApiKey,
+  { organizationId, documentId }: DocumentRef,
+  userIds: readonly string[],
+  now: number,
+): Promise<ReadonlySet<string>> {
+  const ids = unique(userIds)
+  const subjects = await loadSubjects(db, caller, organizationId, ids, { documentIds: [documentId] })
+  const mayWrite = (userId: string) => {
+    const subject = subjects?.document(userId, documentId)
+    return subject !== undefined && canWrite(decide(subject, now / 1000))
+  }
+  return new Set(ids.filter((userId) => !mayWrite(userId)))
+}
+
+export const deniedMessage = 'User does not have access to document'
+
+/** Creates a profile for each author who has none. */
+export async function ensureAuthors(
+  db: Db,
+  apiKey: string,
+  authors: readonly UserInput[],
+  now: number,
+): Promise<void> {
+  const distinct = [...new Map(authors.map((author) => [author.userId, author])).values()]
+  await users.ensure(db, apiKey, distinct, now)
+}
+
+/** A user whom the input names, and the field that does. */
+export interface NamedUser {
+  userId: string
+  field: string
+}
+
+/** Those of the ids that users have. */
+export async function findExisting(db: Db, apiKey: string, userIds: readonly string[]): Promise<Set<string>> {
+  const found = new Set<string>()
+  for (const ids of slices(unique(userIds))) {
+    for (const id of await users.findExisting(db, apiKey, ids)) found.add(id)
+  }
+  return found
+}
+
+export function requireExisting(existing: ReadonlySet<string>, named: readonly NamedUser[]): void {
+  const missing = named.find(({ userId }) => !existing.has(userId))
+  if (!missing) return
+  throw new ApiError('INVALID_ARGUMENT', `${missing.field}: the user ${missing.userId} does not exist.`)
+}

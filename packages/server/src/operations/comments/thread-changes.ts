@@ -1,0 +1,127 @@
+import type { RecordedName } from '@plenum/protocol'
+import type { Call } from '../../calls/call.ts'
+import { yieldIfLate } from '../../platform/turns/loop-time.ts'
+import type { ApiKey } from '../../store/api-keys.ts'
+import type { StoredAnnotation, StoredComment } from '../../store/comments/annotation.ts'
+import * as annotations from '../../store/comments/annotations.ts'
+import * as comments from '../../store/comments/comments.ts'
+import * as events from '../../store/events.ts'
+import type { DocumentRef } from '../../store/refs.ts'
+import { doesNotExist } from '../shared/does-not-exist.ts'
+
+/** The parts of a call that changes of annotations use. */
+export type ThreadCall = Pick<Call, 'db' | 'now' | 'signal'> & { caller: ApiKey }
+
+interface EventInput {
+  name: RecordedName
+  annotation: StoredAnnotation
+  actorId?: string | undefined
+  notifies: boolean
+  payload?: Record<string, unknown>
+}
+
+/** Rows that are written without a pause. */
+const rowsPerSlice = 50
+
+/**
+ * The changes that one call makes to the annotations of a document. They get one number, their events are written in the same
+ * transaction, and open sessions of the document learn of them after the commit.
+ */
+export class ThreadChanges {
+  readonly #call: ThreadCall
+  readonly #document: DocumentRef
+  /** The number of the change in the document. */
+  readonly seq: number
+  #nextNumber: number
+  readonly #annotations = new Map<number, StoredAnnotation>()
+  readonly #comments: comments.CommentIn[] = []
+  readonly #involved: comments.NewlyInvolved[] = []
+  readonly #removed: StoredAnnotation[] = []
+  readonly #events: events.NewEvent[] = []
+
+  private constructor(call: ThreadCall, document: DocumentRef, seq: number, firstNumber: number) {
+    this.#call = call
+    this.#document = document
+    this.seq = seq
+    this.#nextNumber = firstNumber
+  }
+
+  /** Numbers the change. Throws if the document does not exist. */
+  static async begin(call: ThreadCall, document: DocumentRef, newAnnotations = 0): Promise<ThreadChanges> {
+    const { organizationId, documentId } = document
+    const numbered = await annotations.numberChange(call.db, call.caller.apiKey, document, newAnnotations)
+    if (!numbered) throw doesNotExist('Document')
+    return new ThreadChanges(
+      call,
+      { organizationId, documentId },
+      numbered.position.seq,
+      numbered.firstNumber,
+    )
+  }
+
+  /** The number of the next new annotation. */
+  takeNumber(): number {
+    return this.#nextNumber++
+  }
+
+  put(annotation: StoredAnnotation): void {
+    this.#annotations.set(annotation.number, { ...annotation, seq: this.seq })
+  }
+
+  putComment({ number }: StoredAnnotation, comment: StoredComment): void {
+    this.#comments.push({ documentId: this.#document.documentId, number, comment })
+  }
+
+  involve({ number }: StoredAnnotation, users: readonly comments.InvolvedUser[]): void {
+    if (users.length > 0) this.#involved.push({ documentId: this.#document.documentId, number, users })
+  }
+
+  remove(annotation: StoredAnnotation): void {
+    this.#annotations.delete(annotation.number)
+    this.#removed.push(annotation)
+  }
+
+  record({ name, annotation, actorId, notifies, payload = {} }: EventInput): void {
+    const { annotationId, audience } = annotation
+    this.#events.push({
+      name,
+      ...this.#document,
+      annotationId,
+      actorId,
+      audience,
+      notifies,
+      payload: { annotation: summaryOf(annotation), ...payload },
+    })
+  }
+
+  /** Writes everything. */
+  async save(): Promise<void> {
+    const { db, caller, now, signal } = this.#call
+    const { apiKey } = caller
+    const { organizationId, documentId } = this.#document
+    await inSlices([...this.#annotations.values()], (some) =>
+      annotations.put(db, apiKey, organizationId, some),
+    )
+    await inSlices(this.#comments, (some) => comments.put(db, apiKey, organizationId, some))
+    await inSlices(this.#involved, (some) => comments.involve(db, apiKey, organizationId, some))
+    await inSlices(this.#removed, (some) => annotations.remove(db, apiKey, organizationId, some, this.seq))
+    await inSlices(this.#events, (some) => events.add(db, apiKey, some, now))
+    signal({ kind: 'threads', organizationId, documentId, seq: this.seq })
+  }
+}
+
+/** What an event says about its annotation. */
+const summaryOf = ({ annotationId, number, authorId, assigneeId, data }: StoredAnnotation) => ({
+  annotationId,
+  annotationNumber: number,
+  from: { userId: authorId },
+  ...(assigneeId !== null && { assignedTo: { userId: assigneeId } }),
+  ...data,
+})
+
+async function inSlices<T>(items: readonly T[], write: (some: readonly T[]) => Promise<void>): Promise<void> {
+  for (let from = 0; from < items.length; from += rowsPerSlice) {
+    await yieldIfLate()
+    await write(items.slice(from, from + rowsPerSlice))
+  }
+}

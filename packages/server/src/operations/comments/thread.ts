@@ -1,0 +1,66 @@
+import type { ApiKey } from '../../store/api-keys.ts'
+import type { StoredAnnotation, StoredComment } from '../../store/comments/annotation.ts'
+import * as annotations from '../../store/comments/annotations.ts'
+import type { Contents, InvolvedUser } from '../../store/comments/comments.ts'
+import * as comments from '../../store/comments/comments.ts'
+import type { Db } from '../../store/engine/db.ts'
+import { doesNotExist } from '../shared/does-not-exist.ts'
+import { withNewest } from './added-comments.ts'
+
+export interface AnnotationInput {
+  organizationId: string
+  documentId: string
+  annotationId: string
+}
+
+export async function requireAnnotation(
+  db: Db,
+  { apiKey }: ApiKey,
+  { organizationId, documentId, annotationId }: AnnotationInput,
+): Promise<StoredAnnotation> {
+  const [found] = await annotations.findByIds(db, apiKey, { organizationId, documentId }, [annotationId])
+  if (!found) throw doesNotExist('Annotation')
+  return found
+}
+
+/** An annotation with everything that belongs to it. */
+export type Thread = Contents & { annotation: StoredAnnotation }
+
+export async function requireThread(db: Db, caller: ApiKey, input: AnnotationInput): Promise<Thread> {
+  const annotation = await requireAnnotation(db, caller, input)
+  const found = await comments.findContents(db, caller.apiKey, input.organizationId, [annotation])
+  return { annotation, ...(found.get(comments.refKey(annotation)) as Contents) }
+}
+
+/** The annotation with the counters that follow from its comments, of which there is at least one. */
+export function withComments(annotation: StoredAnnotation, left: readonly StoredComment[]): StoredAnnotation {
+  const changed = { ...annotation, comments: left.length, commentBytes: 0, ...noComments(annotation) }
+  for (const comment of left) {
+    changed.commentBytes += comments.commentText(comment).length
+    Object.assign(changed, withNewest(changed, comment))
+  }
+  return changed
+}
+
+const noComments = ({ authorId }: StoredAnnotation) => ({
+  lastCommentSeq: 0,
+  lastCommentBy: authorId,
+  otherCommentSeq: 0,
+})
+
+/** Who is involved after comments changed: the choices that users made stay. */
+export function involvedIn(
+  { assigneeId }: StoredAnnotation,
+  left: readonly StoredComment[],
+  before: readonly InvolvedUser[],
+): InvolvedUser[] {
+  const chosen = before.filter(({ involvement }) => ['subscribed', 'unsubscribed'].includes(involvement))
+  return [
+    ...chosen,
+    ...(assigneeId === null ? [] : [{ userId: assigneeId, involvement: 'assigned' as const }]),
+    ...left.flatMap(({ authorId, content }) => [
+      { userId: authorId, involvement: 'commented' as const },
+      ...content.mentioned.map((userId) => ({ userId, involvement: 'mentioned' as const })),
+    ]),
+  ]
+}

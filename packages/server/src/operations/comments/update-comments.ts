@@ -1,0 +1,66 @@
+import type { Operations } from '@plenum/protocol'
+import type { Call } from '../../calls/call.ts'
+import type { StoredComment } from '../../store/comments/annotation.ts'
+import { setInvolved } from '../../store/comments/comments.ts'
+import { unique } from '../shared/batches.ts'
+import { commentPayload } from './add-annotations.ts'
+import { ensureAuthors, findExisting, requireExisting } from './authors.ts'
+import { bracedIds, contentOf } from './new-comment.ts'
+import { commentOutcomes } from './outcomes.ts'
+import { involvedIn, requireThread, withComments } from './thread.ts'
+import { ThreadChanges } from './thread-changes.ts'
+
+type Update = Operations['comments']['update']
+
+export async function updateComments(call: Call<Update>) {
+  const { input, caller, db, now } = call
+  const { organizationId, updatedData } = input
+  const { annotation, comments, users } = await requireThread(db, caller, input)
+  const ids = [...new Set(input.commentIds)]
+  const found = comments.filter(({ commentId }) => ids.includes(commentId))
+  if (found.length === 0) return commentOutcomes(ids, new Set(), done)
+
+  const { from } = updatedData
+  if (from) await ensureAuthors(db, caller.apiKey, [from], now)
+  const changed = new Map<number, StoredComment>()
+  for (const comment of found) changed.set(comment.commentId, await changeComment(call, comment))
+  const all = comments.map((comment) => changed.get(comment.commentId) ?? comment)
+  const changes = await ThreadChanges.begin(call, input)
+  const after = { ...withComments(annotation, all), lastUpdated: now }
+  changes.put(after)
+  for (const comment of changed.values()) {
+    changes.putComment(after, comment)
+    changes.record({
+      name: 'comment.update',
+      annotation: after,
+      actorId: comment.authorId,
+      notifies: input.triggerNotification === true,
+      payload: commentPayload(comment),
+    })
+  }
+  await changes.save()
+  await setInvolved(db, caller.apiKey, organizationId, after, involvedIn(after, all, users))
+  return commentOutcomes(ids, new Set(changed.keys()), done)
+}
+
+const done = 'Updated successfully'
+
+async function changeComment(
+  { input, caller, db, now }: Call<Update>,
+  comment: StoredComment,
+): Promise<StoredComment> {
+  const { updatedData } = input
+  const content = contentOf(updatedData, 'updatedData.', comment.content)
+  const named = content.mentioned.map((userId) => ({ userId, field: 'updatedData.taggedUserContacts' }))
+  const braced = bracedIds(content, 'updatedData.')
+  const existing = await findExisting(db, caller.apiKey, [...content.mentioned, ...braced])
+  // A user who was mentioned before may be gone by now. Only the sent mentions must exist.
+  if (updatedData.taggedUserContacts) requireExisting(existing, named)
+  const mentioned = unique([...content.mentioned, ...braced]).filter((id) => existing.has(id))
+  return {
+    ...comment,
+    authorId: updatedData.from?.userId ?? comment.authorId,
+    content: { ...content, mentioned, editedAt: now },
+    lastUpdated: now,
+  }
+}

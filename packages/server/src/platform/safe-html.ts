@@ -1,0 +1,26 @@
+import sanitizeHtml from 'sanitize-html'
+
+/** Formatting, links and images as editors of comments write them. */
+const rules: sanitizeHtml.IOptions = {
+  allowedTags: [
+    ...['p', 'br', 'div', 'span', 'b', 'strong', 'i', 'em', 'u', 's', 'sub', 'sup', 'mark', 'small'],
+    ...['a', 'img', 'ul', 'ol', 'li', 'blockquote', 'code', 'pre', 'hr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6'],
+    ...['table', 'thead', 'tbody', 'tr', 'th', 'td'],
+  ],
+  allowedAttributes: {
+    a: ['href', 'title', 'target', 'rel'],
+    img: ['src', 'alt', 'title', 'width', 'height'],
+    '*': ['class', 'data-*'],
+  },
+  allowedSchemes: ['http', 'https', 'mailto'],
+  allowedSchemesByTag: { img: ['http', 'https'] },
+  allowProtocolRelative: false,
+  parseStyleAttributes: false,
+  // Deeper elements are dropped.
+  nestingLimit: 64,
+  // A page that a link opens must not control the page with the comment.
+  transformTags: { a: sanitizeHtml.simpleTransform('a', { rel: 'noopener noreferrer nofollow' }) },
+}
+
+/** Removes everything from HTML of users that could run code or change the page around it. */
+export const safeHtml = (html: string): string => sanitizeHtml(html, rules)

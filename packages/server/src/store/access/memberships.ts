@@ -1,0 +1,74 @@
+import type { Db } from '../engine/db.ts'
+import { padded } from '../engine/slices.ts'
+import { prepared } from '../engine/prepared.ts'
+import type { StoredGrant } from './access.ts'
+
+const columns = [
+  'organization_id',
+  'resource_type',
+  'resource_id',
+  'access_role',
+  'expires_at',
+  'set_at',
+] as const
+
+const selectMemberships = prepared(
+  (db, of: { apiKey: string; userId: string; organizationIds: readonly string[] }) =>
+    db
+      .selectFrom('grants')
+      .select(columns)
+      .where('api_key', '=', of.apiKey)
+      .where('organization_id', 'in', of.organizationIds)
+      .where('user_id', '=', of.userId)
+      .where('resource_type', '=', 'organization'),
+  { isSmallRead: true },
+)
+
+/** The grants of the user on these organizations, including those that have ended. Their id is that of the organization. */
+export async function findMemberships(
+  db: Db,
+  apiKey: string,
+  userId: string,
+  organizationIds: readonly string[],
+): Promise<StoredGrant[]> {
+  const rows = await selectMemberships(db, { apiKey, userId, organizationIds: padded(organizationIds) })
+  return rows.map((row) => toGrant(userId, row))
+}
+
+const selectAccessFields = prepared((db, of: { apiKey: string; userId: string; organizationId: string }) =>
+  db
+    .selectFrom('grants')
+    .select(columns)
+    .where('api_key', '=', of.apiKey)
+    .where('organization_id', '=', of.organizationId)
+    .where('user_id', '=', of.userId)
+    .where('resource_type', '=', 'context'),
+)
+
+/** The fields of the access context that the user was granted in the organization, including those that have ended. */
+export async function findAccessFields(
+  db: Db,
+  apiKey: string,
+  userId: string,
+  organizationId: string,
+): Promise<StoredGrant[]> {
+  const rows = await selectAccessFields(db, { apiKey, userId, organizationId })
+  return rows.map((row) => toGrant(userId, row))
+}
+
+interface Row {
+  resource_type: StoredGrant['type']
+  resource_id: string
+  access_role: StoredGrant['accessRole']
+  expires_at: number | null
+  set_at: number
+}
+
+const toGrant = (userId: string, row: Row): StoredGrant => ({
+  type: row.resource_type,
+  id: row.resource_id,
+  userId,
+  accessRole: row.access_role,
+  expiresAt: row.expires_at,
+  setAt: row.set_at,
+})

@@ -1,0 +1,266 @@
+import { ApiError, commentLimits } from '@plenum/protocol'
+import { type RawBuilder, sql } from 'kysely'
+import { batched } from '../engine/batched.ts'
+import type { Db } from '../engine/db.ts'
+import type {
+  AnnotationUserTable,
+  CommentReactionTable,
+  CommentTable,
+  Involvement,
+} from '../schema/comment-tables.ts'
+import { type AnnotationRef, type StoredComment, toComment } from './annotation.ts'
+import { keysOf } from './annotations.ts'
+
+/** A comment with more bytes as JSON is refused. */
+const maxCommentBytes = 64 * 1024
+
+export const commentText = (comment: StoredComment): string => {
+  const text = JSON.stringify(comment.content)
+  const bytes = Buffer.byteLength(text)
+  if (bytes <= maxCommentBytes) return text
+  const message = `The data of a comment would have ${bytes} bytes as JSON. At most ${maxCommentBytes} are allowed.`
+  throw new ApiError('INVALID_ARGUMENT', message)
+}
+
+/** A comment and the annotation that it belongs to. */
+export type CommentIn = AnnotationRef & { comment: StoredComment }
+
+const key = { api_key: 'text', organization_id: 'text', document_id: 'text', number: 'bigint' } as const
+type Key = keyof typeof key
+
+/** Adds comments, or replaces those with the same id. */
+export async function put(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  comments: readonly CommentIn[],
+): Promise<void> {
+  const rows = comments.map(({ documentId, number, comment }) => ({
+    api_key: apiKey,
+    organization_id: organizationId,
+    document_id: documentId,
+    number,
+    comment_id: comment.commentId,
+    position: comment.position,
+    seq: comment.seq,
+    author_id: comment.authorId,
+    data: commentText(comment),
+    created_at: comment.createdAt,
+    last_updated: comment.lastUpdated,
+  }))
+  await upsert(db, rows)
+}
+
+const upsert = batched(
+  {
+    ...key,
+    comment_id: 'bigint',
+    position: 'bigint',
+    seq: 'bigint',
+    author_id: 'text',
+    data: 'text',
+    created_at: 'bigint',
+    last_updated: 'bigint',
+  },
+  ({ row, fromRows }) => sql`
+    insert into comments (api_key, organization_id, document_id, number, comment_id, position, seq, author_id, data,
+      created_at, last_updated)
+    select ${row.api_key}, ${row.organization_id}, ${row.document_id}, ${row.number}, ${row.comment_id}, ${row.position},
+      ${row.seq}, ${row.author_id}, ${row.data}, ${row.created_at}, ${row.last_updated} ${fromRows}
+    where true
+    on conflict (api_key, organization_id, document_id, number, comment_id) do update
+      set author_id = excluded.author_id, data = excluded.data, last_updated = excluded.last_updated`,
+)
+
+export async function remove(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  { documentId, number }: AnnotationRef,
+  commentIds: readonly number[],
+): Promise<void> {
+  await db
+    .deleteFrom('comments')
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('document_id', '=', documentId)
+    .where('number', '=', number)
+    .where('comment_id', 'in', commentIds)
+    .execute()
+}
+
+/** Selects all rows of a table that belong to the annotations. */
+const ofAnnotations = <Row>(
+  table: 'comments' | 'annotation_users' | 'comment_reactions',
+  order: RawBuilder<unknown>,
+) =>
+  batched<Key, Row>(key, ({ row, fromRows, isPostgres }) => {
+    const isRow = sql`c.api_key = ${row.api_key} and c.organization_id = ${row.organization_id}
+      and c.document_id = ${row.document_id} and c.number = ${row.number}`
+    return isPostgres
+      ? sql`select c.* ${fromRows} join ${sql.table(table)} as c on ${isRow} order by ${order}`
+      : sql`select c.* from ${sql.table(table)} as c where ${isRow} order by ${order}`
+  })
+
+const selectComments = ofAnnotations<CommentTable>('comments', sql`c.position`)
+const selectUsers = ofAnnotations<AnnotationUserTable>('annotation_users', sql`c.user_id, c.involvement`)
+const selectReactions = ofAnnotations<CommentReactionTable>('comment_reactions', sql`c.created_at, c.user_id`)
+
+export interface ReactionIn {
+  commentId: number
+  icon: string
+  userId: string
+  createdAt: number
+}
+
+export interface InvolvedUser {
+  userId: string
+  involvement: Involvement
+}
+
+/** What belongs to an annotation: its comments in their order, its reactions, and the users who are involved. */
+export interface Contents {
+  comments: StoredComment[]
+  reactions: ReactionIn[]
+  users: InvolvedUser[]
+}
+
+/** Names an annotation within an organization. */
+export const refKey = ({ documentId, number }: AnnotationRef): string => `${number} ${documentId}`
+
+/** The contents of the annotations, by `refKey`. Three statements. */
+export async function findContents(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  refs: readonly AnnotationRef[],
+): Promise<Map<string, Contents>> {
+  const keys = keysOf(apiKey, organizationId, refs)
+  const found = new Map(
+    refs.map((ref) => [refKey(ref), { comments: [], reactions: [], users: [] } as Contents]),
+  )
+  const contentsOf = ({ document_id, number }: { document_id: string; number: number }) =>
+    found.get(refKey({ documentId: document_id, number }))
+  for (const row of await selectComments(db, keys)) contentsOf(row)?.comments.push(toComment(row))
+  for (const { comment_id, icon, user_id, created_at, ...row } of await selectReactions(db, keys)) {
+    contentsOf(row)?.reactions.push({ commentId: comment_id, icon, userId: user_id, createdAt: created_at })
+  }
+  for (const { user_id, involvement, ...row } of await selectUsers(db, keys)) {
+    contentsOf(row)?.users.push({ userId: user_id, involvement })
+  }
+  return found
+}
+
+/** The involved users of one annotation. */
+export async function findUsers(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  ref: AnnotationRef,
+): Promise<InvolvedUser[]> {
+  const rows = await selectUsers(db, keysOf(apiKey, organizationId, [ref]))
+  return rows.map(({ user_id, involvement }) => ({ userId: user_id, involvement }))
+}
+
+/** Users who become involved in an annotation, in addition to those who are. */
+export type NewlyInvolved = AnnotationRef & { users: readonly InvolvedUser[] }
+
+/** Records that users are involved. Refuses more users than an annotation may have. */
+export async function involve(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  involved: readonly NewlyInvolved[],
+): Promise<void> {
+  const rows = involved.flatMap(({ documentId, number, users }) =>
+    users.map(({ userId, involvement }) => ({
+      api_key: apiKey,
+      organization_id: organizationId,
+      document_id: documentId,
+      number,
+      user_id: userId,
+      involvement,
+    })),
+  )
+  await insertUsers(db, rows)
+  const many = involved.filter(({ users }) => users.length > 0)
+  const counts = await countUsers(db, keysOf(apiKey, organizationId, many))
+  const max = commentLimits.usersPerAnnotation
+  if (counts.some(({ users }) => Number(users) > max)) {
+    throw new ApiError('INVALID_ARGUMENT', `An annotation can involve at most ${max} users.`)
+  }
+}
+
+const insertUsers = batched(
+  { ...key, user_id: 'text', involvement: 'text' },
+  ({ row, fromRows }) => sql`
+    insert into annotation_users (api_key, organization_id, document_id, number, user_id, involvement)
+    select ${row.api_key}, ${row.organization_id}, ${row.document_id}, ${row.number}, ${row.user_id}, ${row.involvement}
+      ${fromRows}
+    where true
+    on conflict do nothing`,
+)
+
+const countUsers = batched<Key, { users: number }>(key, ({ row, fromRows, isPostgres }) => {
+  const isRow = sql`u.api_key = ${row.api_key} and u.organization_id = ${row.organization_id}
+    and u.document_id = ${row.document_id} and u.number = ${row.number}`
+  const count = sql<{
+    users: number
+  }>`select count(distinct user_id) as users from annotation_users as u where ${isRow}`
+  return isPostgres ? sql<{ users: number }>`select (${count}) as users ${fromRows}` : count
+})
+
+/** Replaces all involved users of an annotation. */
+export async function setInvolved(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  { documentId, number }: AnnotationRef,
+  users: readonly InvolvedUser[],
+): Promise<void> {
+  await db
+    .deleteFrom('annotation_users')
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('document_id', '=', documentId)
+    .where('number', '=', number)
+    .execute()
+  await involve(db, apiKey, organizationId, [{ documentId, number, users }])
+}
+
+/** Gives the reactions of a user to another one. A reaction that the other one already has is dropped. */
+export async function replaceReactors(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  { documentId, number }: AnnotationRef,
+  oldUserId: string,
+  newUserId: string,
+): Promise<void> {
+  const ofAnnotation = sql`api_key = ${apiKey} and organization_id = ${organizationId}
+    and document_id = ${documentId} and number = ${number}`
+  await sql`
+    insert into comment_reactions (api_key, organization_id, document_id, number, comment_id, icon, user_id, created_at)
+    select api_key, organization_id, document_id, number, comment_id, icon, ${newUserId}, created_at
+    from comment_reactions where ${ofAnnotation} and user_id = ${oldUserId}
+    on conflict do nothing`.execute(db)
+  await sql`delete from comment_reactions where ${ofAnnotation} and user_id = ${oldUserId}`.execute(db)
+}
+
+/** The ids of the comments of an annotation. */
+export async function findIds(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  { documentId, number }: AnnotationRef,
+): Promise<Set<number>> {
+  const rows = await db
+    .selectFrom('comments')
+    .select('comment_id')
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('document_id', '=', documentId)
+    .where('number', '=', number)
+    .execute()
+  return new Set(rows.map((row) => row.comment_id))
+}
