@@ -94,6 +94,7 @@ const levels: Record<Access, string> = {
   public: 'public',
   workspace: 'workspace',
   apiKey: 'API key',
+  user: 'API key or user',
   body: 'API key in `data`',
 }
 

@@ -77,6 +77,7 @@ const accessOf: Record<Access, string> = {
   public: 'Access: [public](README.md#access).',
   workspace: 'Access: [workspace](README.md#access), with `x-svc-workspace-id` and `x-svc-auth-token`.',
   apiKey: 'Access: [API key](README.md#access), with `x-svc-api-key` and `x-svc-auth-token`.',
+  user: 'Access: [API key or user](README.md#access), with `x-svc-api-key` and `x-svc-auth-token`, or with `Authorization: Bearer` and a user token.',
   body: 'Access: [API key](README.md#access), with `apiKey` and `authToken` inside `data` or in the headers.',
 }
 
@@ -87,6 +88,7 @@ const headersOf: Record<Access, readonly string[]> = {
   public: [],
   workspace: ['x-svc-workspace-id: $WORKSPACE_ID', 'x-svc-auth-token: $WORKSPACE_AUTH_TOKEN'],
   apiKey: ['x-svc-api-key: $API_KEY', 'x-svc-auth-token: $AUTH_TOKEN'],
+  user: ['x-svc-api-key: $API_KEY', 'x-svc-auth-token: $AUTH_TOKEN'],
   body: [],
 }
 

@@ -15,6 +15,11 @@ export interface ClientOptions {
   apiKey?: string
   /** The auth token of the API key. It gives full access to the data of the API key, so keep it in your backend. */
   authToken?: string
+  /**
+   * The token of a user, instead of the credentials of an API key: the calls are made as this user. A function is called for
+   * every attempt, so it can return a new token when the last one has expired.
+   */
+  token?: string | (() => string | Promise<string>)
   /** The id of the workspace, for the operations on workspaces and API keys. */
   workspaceId?: string
   /** The auth token of the workspace. Keep it in your backend. */
@@ -58,12 +63,15 @@ export function createClient(options: ClientOptions): Client {
     const [path, access, effect, versions] = route
     const version = call.version ?? versions[versions.length - 1]
     const headers: Record<string, string> = { 'content-type': 'application/json', ...credentials(access) }
+    const { token } = options
+    const isUser = access === 'user' && token !== undefined && headers['x-svc-auth-token'] === undefined
     // With an idempotency key the server runs a write once, however often it arrives, so a retry is safe.
     if (effect === 'write') headers['idempotency-key'] = call.idempotencyKey ?? randomIdempotencyKey()
     const body = JSON.stringify({ data: input })
 
     for (let attempt = 0; ; attempt++) {
       try {
+        if (isUser) headers.authorization = `Bearer ${typeof token === 'function' ? await token() : token}`
         return await exchange(`${base}/${version}${path}`, headers, body, call.signal)
       } catch (cause) {
         if (call.signal?.aborted) throw cause
@@ -87,7 +95,7 @@ export function createClient(options: ClientOptions): Client {
     const pairs =
       access === 'workspace'
         ? { 'x-svc-workspace-id': options.workspaceId, 'x-svc-auth-token': options.workspaceAuthToken }
-        : access === 'apiKey'
+        : access === 'apiKey' || access === 'user'
           ? { 'x-svc-api-key': options.apiKey, 'x-svc-auth-token': options.authToken }
           : {}
     return Object.fromEntries(

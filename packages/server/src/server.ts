@@ -24,6 +24,7 @@ import { mountPages } from './http/pages/pages.ts'
 import { createRequestIds } from './http/request-ids.ts'
 import { createConnections } from './http/sockets/connections.ts'
 import { requestAddress } from './http/sockets/request-address.ts'
+import { createUserAuthenticator } from './http/user-authenticator.ts'
 import { createBearerCheck } from './http/y-sweet/bearer.ts'
 import { mountYSweet } from './http/y-sweet/y-sweet.ts'
 import { createHousekeeping } from './jobs/housekeeping.ts'
@@ -182,7 +183,14 @@ export function createServer(deps: ServerDeps): Server {
     allowedDomains: (apiKey) => domains.all(database.read, apiKey),
   })
   const authenticator = createAuthenticator(credentials)
-  mountOperations(app, { services, config, callables, authenticator, checkApiKey })
+  const userAuthenticator = createUserAuthenticator({
+    credentials,
+    userTokens,
+    database,
+    clock,
+    onNewMember: (apiKey, userId) => bus.publish({ kind: 'access', apiKey, userIds: [userId] }),
+  })
+  mountOperations(app, { services, config, callables, authenticator, userAuthenticator, checkApiKey })
   mountYSweet(app, {
     services,
     config,

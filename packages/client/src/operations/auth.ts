@@ -36,13 +36,13 @@ export interface OrganizationUserProperties {
 }
 
 export interface PermissionResource {
-  /** Kind of the resource. */
+  /** Kind of the resource. `context`: a field of the access context, whose id is `key:value`. */
   type: ResourceType
   /** Id of the resource. */
   id: string
   /**
-   * Id of the organization that contains the folder or document. Required for both, ignored for an
-   * organization.
+   * Id of the organization that contains the resource. Required, except for an organization, where it is
+   * ignored.
    */
   organizationId?: string
   /** What the user may do: a `viewer` reads, an `editor` reads and writes. Default: `editor`. */
@@ -54,8 +54,8 @@ export interface PermissionResource {
   expiresAt?: number
 }
 
-/** Kind of the resource. */
-export type ResourceType = 'organization' | 'folder' | 'document'
+/** Kind of the resource. `context`: a field of the access context, whose id is `key:value`. */
+export type ResourceType = 'organization' | 'folder' | 'document' | 'context'
 
 /** What the user may do: a `viewer` reads, an `editor` reads and writes. */
 export type AccessRole = 'viewer' | 'editor'

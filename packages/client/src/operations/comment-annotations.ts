@@ -493,6 +493,33 @@ export interface CommentAnnotationsCountInput {
   statusIds?: string[]
 }
 
+export interface CommentAnnotationsMarkViewedInput {
+  /** Id of the organization. */
+  organizationId: string
+  /** Id of the document. */
+  documentId: string
+  /** The annotations that the user has seen. From 1 to 500 items. */
+  annotationIds: string[]
+  /** The user who acts. Required for backends. With a user token, it is the user of the token. */
+  userId?: string
+}
+
+export interface CommentAnnotationsSubscribeInput {
+  /** Id of the organization. */
+  organizationId: string
+  /** Id of the document. */
+  documentId: string
+  /**
+   * Id of the annotation. At most 256 characters. Must not contain ":" or control characters and must not be
+   * "." or "..".
+   */
+  annotationId: string
+  /** The user who acts. Required for backends. With a user token, it is the user of the token. */
+  userId?: string
+  /** False: the user is not notified any more. Default: true. */
+  subscribed?: boolean
+}
+
 /** Threads of comments in a document: where they are, who sees them, their status and assignment. */
 export interface CommentAnnotationsOperations {
   /**
@@ -537,4 +564,17 @@ export interface CommentAnnotationsOperations {
    * `POST /v2/commentannotations/count/get`
    */
   count(input: CommentAnnotationsCountInput, options?: CallOptions): Promise<Result<Record<string, AnnotationCount>>>
+  /**
+   * Records that a user has seen the comments of annotations, so they are no longer unread.
+   *
+   * `POST /v2/commentannotations/viewed`
+   */
+  markViewed(input: CommentAnnotationsMarkViewedInput, options?: CallOptions): Promise<Result<Record<string, Outcome>>>
+  /**
+   * Subscribes a user to the changes of an annotation, or ends the subscription. Authors, mentioned users and
+   * assignees are subscribed without a call.
+   *
+   * `POST /v2/commentannotations/subscribe`
+   */
+  subscribe(input: CommentAnnotationsSubscribeInput, options?: CallOptions): Promise<Result<null>>
 }

@@ -37,6 +37,27 @@ export interface CommentOutcome {
   message: string
 }
 
+export interface ReactionInput {
+  /** Id of the organization. */
+  organizationId: string
+  /** Id of the document. */
+  documentId: string
+  /**
+   * Id of the annotation. At most 256 characters. Must not contain ":" or control characters and must not be
+   * "." or "..".
+   */
+  annotationId: string
+  /** Id of the comment inside the annotation. At least 0. */
+  commentId: number
+  /**
+   * The icon of the reaction: a name such as `HEART_FACE`, or an emoji. At most 64 characters. Must not be
+   * blank and must not contain control characters.
+   */
+  icon: string
+  /** The user who acts. Required for backends. With a user token, it is the user of the token. */
+  userId?: string
+}
+
 export interface CommentsAddInput {
   /** Id of the organization. */
   organizationId: string
@@ -108,6 +129,10 @@ export interface CommentsDeleteInput {
   commentIds?: number[]
 }
 
+export type CommentsAddReactionInput = ReactionInput
+
+export type CommentsDeleteReactionInput = ReactionInput
+
 /** The comments of a thread. */
 export interface CommentsOperations {
   /**
@@ -143,4 +168,17 @@ export interface CommentsOperations {
    * `POST /v2/commentannotations/comments/delete`
    */
   delete(input: CommentsDeleteInput, options?: CallOptions): Promise<Result<Record<string, CommentOutcome>>>
+  /**
+   * Adds the reaction of a user to a comment. A user reacts to a comment once with each icon. Adding it again
+   * changes nothing.
+   *
+   * `POST /v2/commentannotations/comments/reactions/add`
+   */
+  addReaction(input: CommentsAddReactionInput, options?: CallOptions): Promise<Result<null>>
+  /**
+   * Removes the reaction of a user to a comment. Removing a reaction that is not there changes nothing.
+   *
+   * `POST /v2/commentannotations/comments/reactions/delete`
+   */
+  deleteReaction(input: CommentsDeleteReactionInput, options?: CallOptions): Promise<Result<null>>
 }

@@ -20,6 +20,8 @@ export interface UserPermissions {
   documents?: Record<string, Permission>
   /** The permission on the organization, by id. */
   organization: Record<string, Permission>
+  /** The access context of the user. Absent: the user holds no field. */
+  context?: AccessContext
 }
 
 export interface PermissionsToRemove {
@@ -40,14 +42,19 @@ export interface Permission {
   errorCode?: PermissionErrorCode
 }
 
+export interface AccessContext {
+  /** The fields that the user holds, as `key:value`. */
+  accessFields: string[]
+}
+
 export interface ResourceReference {
-  /** Kind of the resource. */
+  /** Kind of the resource. `context`: a field of the access context, whose id is `key:value`. */
   type: ResourceType
   /** Id of the resource. */
   id: string
   /**
-   * Id of the organization that contains the folder or document. Required for both, ignored for an
-   * organization.
+   * Id of the organization that contains the resource. Required, except for an organization, where it is
+   * ignored.
    */
   organizationId?: string
 }

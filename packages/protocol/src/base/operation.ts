@@ -3,8 +3,11 @@ import type { ErrorStatus } from './error-statuses.ts'
 
 export type ApiVersion = 'v1' | 'v2'
 
-/** The credentials that a call needs. `body`: the credentials of an API key, sent inside `data` (spec 0.2). */
-export type Access = 'public' | 'workspace' | 'apiKey' | 'body'
+/**
+ * The credentials that a call needs. `user`: those of an API key, or the token of a user. `body`: the credentials of an API
+ * key, sent inside `data` (spec 0.2).
+ */
+export type Access = 'public' | 'workspace' | 'apiKey' | 'user' | 'body'
 
 /** Options of an API key that an operation can require (spec 0.9). */
 export type Option = 'useAdvancedQueries' | 'useNotificationService'

@@ -9,7 +9,7 @@ import {
   requiredIdFilter,
   UserId,
 } from '../base/ids.ts'
-import { operation } from '../base/operation.ts'
+import { type ErrorExample, operation } from '../base/operation.ts'
 import { batch, choice, described, flag, mapOf, maxFilterIds, v2Only } from '../base/schemas.ts'
 import {
   AddedAnnotation,
@@ -21,9 +21,9 @@ import {
   CommentAnnotationInput,
   UserReplacement,
 } from '../resources/comment-annotations.ts'
-import { AnnotationId, type Comment } from '../resources/comments.ts'
+import { ActingUserId, AnnotationId, type Comment } from '../resources/comments.ts'
 import { LocationId } from '../resources/notifications.ts'
-import { Outcomes } from '../resources/outcomes.ts'
+import { NoData, Outcomes } from '../resources/outcomes.ts'
 
 const ada = { userId: 'user_1', name: 'Ada', initial: 'A', color: '#1864ab' }
 
@@ -83,12 +83,21 @@ export const VerifyUserPermissions = flag(
   'True: comments of authors who may not write in the document are refused. Default: false.',
 )
 
+export const userRequired: ErrorExample = { status: 'INVALID_ARGUMENT', message: 'userId is required.' }
+
+/** The annotation that an operation addresses. */
+export const annotation = {
+  organizationId: OrganizationId,
+  documentId: DocumentId,
+  annotationId: AnnotationId,
+}
+
 export const commentAnnotations = {
   add: operation({
     spec: '19.1',
     path: '/commentannotations/add',
     versions: ['v1', 'v2'],
-    access: 'apiKey',
+    access: 'user',
     effect: 'write',
     title: 'Add Comment Annotations',
     summary: 'Adds annotations, which are threads of comments, to a document.',
@@ -169,7 +178,7 @@ export const commentAnnotations = {
     spec: '19.2',
     path: '/commentannotations/get',
     versions: ['v1', 'v2'],
-    access: 'apiKey',
+    access: 'user',
     effect: 'read',
     requires: 'useAdvancedQueries',
     title: 'Get Comment Annotations',
@@ -221,7 +230,7 @@ export const commentAnnotations = {
     spec: '19.3',
     path: '/commentannotations/update',
     versions: ['v1', 'v2'],
-    access: 'apiKey',
+    access: 'user',
     effect: 'write',
     title: 'Update Comment Annotations',
     summary: 'Changes annotations of a document.',
@@ -280,7 +289,7 @@ export const commentAnnotations = {
     spec: '19.4',
     path: '/commentannotations/delete',
     versions: ['v1', 'v2'],
-    access: 'apiKey',
+    access: 'user',
     effect: 'write',
     title: 'Delete Comment Annotations',
     summary: 'Deletes annotations with their comments, reactions and notifications.',
@@ -311,7 +320,7 @@ export const commentAnnotations = {
     spec: '19.5',
     path: '/commentannotations/count/get',
     versions: ['v1', 'v2'],
-    access: 'apiKey',
+    access: 'user',
     effect: 'read',
     requires: 'useAdvancedQueries',
     title: 'Get Comment Annotations Count',
@@ -329,11 +338,51 @@ export const commentAnnotations = {
       output: { doc_1: { total: 4, unread: 2 }, doc_2: { total: 0, unread: 0 } },
     },
   }),
-}
-
-/** The annotation that an operation on comments addresses. */
-export const annotation = {
-  organizationId: OrganizationId,
-  documentId: DocumentId,
-  annotationId: AnnotationId,
+  markViewed: operation({
+    spec: '19.6',
+    path: '/commentannotations/viewed',
+    versions: ['v2'],
+    access: 'user',
+    effect: 'write',
+    title: 'Mark Comment Annotations as Viewed',
+    summary: 'Records that a user has seen the comments of annotations, so they are no longer unread.',
+    input: Type.Object({
+      organizationId: OrganizationId,
+      documentId: DocumentId,
+      annotationIds: idBatch('The annotations that the user has seen.'),
+      userId: Type.Optional(ActingUserId),
+    }),
+    output: Outcomes,
+    message: 'Annotations marked as viewed.',
+    errors: [userRequired],
+    example: {
+      input: { organizationId: 'org_1', documentId: 'doc_1', annotationIds: ['a1', 'a2'], userId: 'user_1' },
+      output: {
+        a1: { success: true, id: 'a1', message: 'Annotation viewed.' },
+        a2: { success: false, id: 'a2', message: 'Annotation not found.' },
+      },
+    },
+  }),
+  subscribe: operation({
+    spec: '19.7',
+    path: '/commentannotations/subscribe',
+    versions: ['v2'],
+    access: 'user',
+    effect: 'write',
+    title: 'Subscribe to a Comment Annotation',
+    summary: 'Subscribes a user to the changes of an annotation, or ends the subscription.',
+    description: 'Authors, mentioned users and assignees are subscribed without a call.',
+    input: Type.Object({
+      ...annotation,
+      userId: Type.Optional(ActingUserId),
+      subscribed: Type.Optional(flag('False: the user is not notified any more. Default: true.')),
+    }),
+    output: NoData,
+    message: 'Subscription updated successfully.',
+    errors: [userRequired, { status: 'INVALID_ARGUMENT', message: 'Annotation does not exist.' }],
+    example: {
+      input: { organizationId: 'org_1', documentId: 'doc_1', annotationId: 'a1', userId: 'user_1' },
+      output: null,
+    },
+  }),
 }

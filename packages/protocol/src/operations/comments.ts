@@ -3,8 +3,16 @@ import { CreateDocument, CreateOrganization } from '../base/fields.ts'
 import { idFilter } from '../base/ids.ts'
 import { type ErrorExample, operation } from '../base/operation.ts'
 import { described, flag, mapOf, maxBatchItems, v2Only } from '../base/schemas.ts'
-import { Comment, CommentChange, CommentId, CommentOutcome, NewComments } from '../resources/comments.ts'
-import { annotation, exampleComment, VerifyUserPermissions } from './comment-annotations.ts'
+import {
+  Comment,
+  CommentChange,
+  CommentId,
+  CommentOutcome,
+  NewComments,
+  ReactionInput,
+} from '../resources/comments.ts'
+import { NoData } from '../resources/outcomes.ts'
+import { annotation, exampleComment, userRequired, VerifyUserPermissions } from './comment-annotations.ts'
 
 const unknownAnnotation: ErrorExample = {
   status: 'INVALID_ARGUMENT',
@@ -16,12 +24,16 @@ const commentIds = (description: string) =>
 
 const place = { organizationId: 'org_1', documentId: 'doc_1', annotationId: 'a1' }
 
+const unknownComment: ErrorExample = { status: 'INVALID_ARGUMENT', message: 'Comment does not exist.' }
+
+const exampleReaction = { ...place, commentId: 126535, icon: 'HEART_FACE', userId: 'user_1' }
+
 export const comments = {
   add: operation({
     spec: '20.1',
     path: '/commentannotations/comments/add',
     versions: ['v1', 'v2'],
-    access: 'apiKey',
+    access: 'user',
     effect: 'write',
     title: 'Add Comments',
     summary: 'Adds comments to an annotation.',
@@ -57,7 +69,7 @@ export const comments = {
     spec: '20.2',
     path: '/commentannotations/comments/get',
     versions: ['v1', 'v2'],
-    access: 'apiKey',
+    access: 'user',
     effect: 'read',
     title: 'Get Comments',
     summary: 'Reads the comments of an annotation, oldest first.',
@@ -77,7 +89,7 @@ export const comments = {
     spec: '20.3',
     path: '/commentannotations/comments/update',
     versions: ['v1', 'v2'],
-    access: 'apiKey',
+    access: 'user',
     effect: 'write',
     title: 'Update Comments',
     summary: 'Changes comments of an annotation.',
@@ -106,7 +118,7 @@ export const comments = {
     spec: '20.4',
     path: '/commentannotations/comments/delete',
     versions: ['v1', 'v2'],
-    access: 'apiKey',
+    access: 'user',
     effect: 'write',
     title: 'Delete Comments',
     summary: 'Deletes comments of an annotation.',
@@ -126,5 +138,35 @@ export const comments = {
         '607395': { success: false, id: 607395, message: 'Not found' },
       },
     },
+  }),
+  addReaction: operation({
+    spec: '20.5',
+    path: '/commentannotations/comments/reactions/add',
+    versions: ['v2'],
+    access: 'user',
+    effect: 'write',
+    title: 'Add Reaction',
+    summary: 'Adds the reaction of a user to a comment.',
+    description: 'A user reacts to a comment once with each icon. Adding it again changes nothing.',
+    input: ReactionInput,
+    output: NoData,
+    message: 'Reaction added successfully.',
+    errors: [userRequired, unknownAnnotation, unknownComment],
+    example: { input: exampleReaction, output: null },
+  }),
+  deleteReaction: operation({
+    spec: '20.6',
+    path: '/commentannotations/comments/reactions/delete',
+    versions: ['v2'],
+    access: 'user',
+    effect: 'write',
+    title: 'Delete Reaction',
+    summary: 'Removes the reaction of a user to a comment.',
+    description: 'Removing a reaction that is not there changes nothing.',
+    input: ReactionInput,
+    output: NoData,
+    message: 'Reaction deleted successfully.',
+    errors: [userRequired, unknownAnnotation, unknownComment],
+    example: { input: exampleReaction, output: null },
   }),
 }

@@ -10,7 +10,7 @@ export const events = {
     spec: '27.1',
     path: '/events/get',
     versions: ['v2'],
-    access: 'apiKey',
+    access: 'user',
     effect: 'read',
     title: 'Get Events',
     summary: 'Reads the event log of the API key: every change, once, in order.',

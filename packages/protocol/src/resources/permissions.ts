@@ -3,7 +3,10 @@ import { AccessRole, EffectiveAccessType } from '../base/fields.ts'
 import { ChosenId, UserId } from '../base/ids.ts'
 import { batch, choice, described, mapOf, maxBatchItems, text } from '../base/schemas.ts'
 
-export const ResourceType = choice(['organization', 'folder', 'document'], 'Kind of the resource.')
+export const ResourceType = choice(
+  ['organization', 'folder', 'document', 'context'],
+  'Kind of the resource. `context`: a field of the access context, whose id is `key:value`.',
+)
 
 /** Names the resource of a permission (spec 22.12). */
 export const ResourceReference = Type.Object({
@@ -12,7 +15,7 @@ export const ResourceReference = Type.Object({
   organizationId: Type.Optional(
     described(
       ChosenId,
-      'Id of the organization that contains the folder or document. Required for both, ignored for an organization.',
+      'Id of the organization that contains the resource. Required, except for an organization, where it is ignored.',
     ),
   ),
 })
@@ -75,6 +78,11 @@ export const Permission = Type.Object({
 })
 export type Permission = Type.Static<typeof Permission>
 
+/** The access context of a user. */
+export const AccessContext = Type.Object({
+  accessFields: Type.Array(Type.String(), { description: 'The fields that the user holds, as `key:value`.' }),
+})
+
 /** The permissions of one user. */
 export const UserPermissions = Type.Object({
   folders: Type.Optional(
@@ -84,5 +92,8 @@ export const UserPermissions = Type.Object({
     mapOf(Permission, 'The permissions on the documents, by id. Present when `documentIds` was sent.'),
   ),
   organization: mapOf(Permission, 'The permission on the organization, by id.'),
+  context: Type.Optional(
+    described(AccessContext, 'The access context of the user. Absent: the user holds no field.'),
+  ),
 })
 export type UserPermissions = Type.Static<typeof UserPermissions>

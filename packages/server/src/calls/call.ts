@@ -9,6 +9,7 @@ import type {
 } from '@plenum/protocol'
 import type { Credentials } from '../access/credentials/credentials.ts'
 import type { Pages } from './answers/page-tokens.ts'
+import type { SessionUser } from '../access/sessions/session-access.ts'
 import type { Secrets } from '../access/credentials/secrets.ts'
 import type { UserTokens } from '../access/tokens/user-tokens.ts'
 import type { Config, Limits } from '../config.ts'
@@ -29,7 +30,23 @@ export interface Callers {
   public: { address: string }
   workspace: { workspaceId: string }
   apiKey: ApiKey
+  user: UserCaller
   body: ApiKey
+}
+
+/** The caller of an operation that users may call too. */
+export interface UserCaller extends ApiKey {
+  /** Undefined: a backend calls with the credentials of the API key. */
+  readonly user?: CallingUser
+}
+
+/** A user, identified by a token. */
+export interface CallingUser {
+  readonly userId: string
+  readonly name: string | undefined
+  readonly isAdmin: boolean
+  /** The grants of the token. */
+  readonly session: Exclude<SessionUser, 'backend'>
 }
 
 /** What a handler may use besides its transaction. */

@@ -14,9 +14,9 @@ export function runCombined(
   handler: CombinedWrite<Operation>,
   isShort: boolean,
 ): Promise<Answer> {
-  const { services, request, keyed, callerScope } = write
+  const { services, request, keyed, lane } = write
   if (keyed || request.client || !isShort) return write.commit(asSimpleHandler(handler), { isShort })
-  return write.finish(services.database.writeCombined(workOf(handler), write, callerScope))
+  return write.finish(services.database.writeCombined(workOf(handler), write, lane))
 }
 
 const asSimpleHandler =

@@ -9,11 +9,9 @@ const maxPreparations = 5
 /** Prepares the write outside the transaction and commits it. Calls with the same subject run one after the other. */
 export function runPrepared(write: Write, handler: PreparedWrite<Operation>): Promise<Answer> {
   if (!handler.subject) return prepareAndCommit(write, handler)
-  const { services, request, callerScope } = write
+  const { services, request, lane } = write
   const subject = handler.subject(write.readCall())
-  return services.subjectQueues.run(callerScope, subject, request.bytes, () =>
-    prepareAndCommit(write, handler),
-  )
+  return services.subjectQueues.run(lane, subject, request.bytes, () => prepareAndCommit(write, handler))
 }
 
 async function prepareAndCommit(write: Write, handler: PreparedWrite<Operation>): Promise<Answer> {

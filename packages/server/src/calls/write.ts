@@ -4,7 +4,7 @@ import type { Db } from '../store/engine/db.ts'
 import { type Answer, answerOf } from './answers/answer.ts'
 import type { CallRequest } from './call-request.ts'
 import type { SimpleHandler } from './call.ts'
-import { callerScope } from './caller-scope.ts'
+import { callerLane, callerScope } from './caller-scope.ts'
 import { type KeyedRequest, readIdempotencyKey } from './idempotency.ts'
 import { OperationCall } from './operation-call.ts'
 import type { Services } from './services.ts'
@@ -21,7 +21,8 @@ export class Write {
   readonly services: Services
   readonly request: CallRequest
   readonly startedAt: number
-  readonly callerScope: string
+  /** See `callerLane`. */
+  readonly lane: string
   /** Undefined: the caller sent no idempotency key. */
   readonly keyed: KeyedRequest | undefined
   /** The call whose transaction commits. Undefined: the answer was stored before, and no handler ran. */
@@ -31,8 +32,9 @@ export class Write {
     this.services = services
     this.request = request
     this.startedAt = startedAt
-    this.callerScope = callerScope(request.callable.declaration.access, request.caller)
-    this.keyed = keyedRequest(this.callerScope, request, startedAt)
+    const { access } = request.callable.declaration
+    this.lane = callerLane(access, request.caller)
+    this.keyed = keyedRequest(callerScope(access, request.caller), request, startedAt)
   }
 
   /** The call for a handler that runs outside the transaction: it reads committed data. */
@@ -84,10 +86,10 @@ export class Write {
   }
 
   #transact(work: (db: Db) => Promise<Answer>, isShort: boolean): Promise<Answer> {
-    const { request, services, callerScope } = this
+    const { request, services, lane } = this
     // The write of a live client also checks at the commit that the client may still write.
-    if (request.client) return request.client.write(work, callerScope)
-    return services.database[isShort ? 'writeShort' : 'write'](work, callerScope)
+    if (request.client) return request.client.write(work, lane)
+    return services.database[isShort ? 'writeShort' : 'write'](work, lane)
   }
 }
 

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Answer } from '../calls/answers/answer.ts'
 import type { Callers } from '../calls/call.ts'
 import type { CallableOperation, CallableOperations } from '../calls/callable-operations.ts'
-import { callerScope } from '../calls/caller-scope.ts'
+import { callerLane } from '../calls/caller-scope.ts'
 import { byteLength } from '../calls/answers/encoded-json.ts'
 import { runCall } from '../calls/run-call.ts'
 import type { Services } from '../calls/services.ts'
@@ -12,6 +12,7 @@ import type { Config } from '../config.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import type { ApiKeyCheck } from './api-key-check.ts'
 import { type Authenticator, requireOption } from './authenticate.ts'
+import { hasUserToken, type UserAuthenticator } from './user-authenticator.ts'
 import { requestAddress } from './sockets/request-address.ts'
 import { afterArrivals } from '../platform/turns/after-arrivals.ts'
 import { StartQueue } from '../platform/turns/start-queue.ts'
@@ -36,6 +37,7 @@ export interface MountDeps {
   callables: CallableOperations
   authenticator: Authenticator
   checkApiKey: ApiKeyCheck
+  userAuthenticator: UserAuthenticator
 }
 
 /** Adds a route for each operation. A route checks credentials and limits, then reads the body, then runs the call. */
@@ -84,7 +86,7 @@ function mountOperation(
           const caller = request.caller ?? (await checkCaller.byBody(request, input))
           // Only SQLite: on PostgreSQL, requests have already waited together for the query of their credentials.
           if (services.database.exclusive) await afterArrivals()
-          const turn = turns.enter(callerScope(declaration.access, caller))
+          const turn = turns.enter(callerLane(declaration.access, caller))
           if (turn) await turn
           const answer = await runCall(services, {
             callable,
@@ -116,7 +118,7 @@ function send(reply: FastifyReply, { httpStatus, body, isReplayed, onSent }: Ans
 
 /** Finds the caller of an operation by the credentials of the request, then checks its options, rate limit and domain. */
 function createCallerCheck(deps: MountDeps, declaration: Operation) {
-  const { config, authenticator, checkApiKey, services } = deps
+  const { config, authenticator, userAuthenticator, checkApiKey, services } = deps
   const { rateLimits } = services
   const { access, requires } = declaration
 
@@ -126,7 +128,10 @@ function createCallerCheck(deps: MountDeps, declaration: Operation) {
   }
 
   /** Runs before a byte of the body is read. Returns undefined if the credentials are in the body. */
-  const byHeaders = {
+  const byHeaders: Record<
+    Access,
+    (request: FastifyRequest) => Callers[Access] | Promise<Callers[Access]> | undefined
+  > = {
     async public(request: FastifyRequest) {
       const address = requestAddress(request, config.trustedProxyHops)
       if (declaration.rateLimit) await rateLimits.checkAddress(address)
@@ -143,11 +148,18 @@ function createCallerCheck(deps: MountDeps, declaration: Operation) {
         ? caller.then((found) => checkOptionAndLimits(request, found))
         : checkOptionAndLimits(request, caller)
     },
+    user(request: FastifyRequest) {
+      if (!hasUserToken(request.headers)) return byHeaders.apiKey(request)
+      return userAuthenticator(request.headers).then(async (caller) => {
+        await checkOptionAndLimits(request, caller)
+        return caller
+      })
+    },
     body: () => undefined,
-  }[access]
+  }
   const byBody = async (request: FastifyRequest, input: unknown) =>
     checkOptionAndLimits(request, await authenticator.body(input, request.headers))
-  return { byHeaders, byBody }
+  return { byHeaders: byHeaders[access], byBody }
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

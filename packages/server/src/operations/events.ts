@@ -1,16 +1,23 @@
 import { ApiError, type Event, type Operations } from '@plenum/protocol'
-import type { Handlers } from '../calls/call.ts'
+import type { Call, Handlers } from '../calls/call.ts'
+import * as annotations from '../store/comments/annotations.ts'
+import { keepVisible, requireAccess } from './comments/acting-user.ts'
+import { unique } from './shared/batches.ts'
 import type { EventPosition, StoredEvent } from '../store/events.ts'
 import * as events from '../store/events.ts'
 
 const defaultLimit = 100
 
 export const eventHandlers: Handlers<Operations['events']> = {
-  async get({ input, caller: { apiKey }, db, services: { eventRetentionDays, longReads } }) {
+  async get(call) {
+    const { input, caller, db, services } = call
+    const { apiKey } = caller
+    const { eventRetentionDays, longReads } = services
     const { names, organizationId, documentId, limit = defaultLimit } = input
     if (documentId !== undefined && organizationId === undefined) {
       throw new ApiError('INVALID_ARGUMENT', 'organizationId is required.')
     }
+    const visible = await visibleEvents(call)
     const start = input.after === undefined ? undefined : readPosition(input.after)
     const filter = { names, organizationId, documentId }
     const { pause } = longReads.open(apiKey)
@@ -20,7 +27,7 @@ export const eventHandlers: Handlers<Operations['events']> = {
     for (let reads = 0; hasMore && found.length < limit && reads < maxReads; reads++) {
       await pause()
       const step = await events.read(db, apiKey, after, filter, limit - found.length)
-      found.push(...step.events)
+      found.push(...(visible ? await visible(step.events) : step.events))
       after = step.last
       hasMore = step.hasMore
     }
@@ -29,6 +36,26 @@ export const eventHandlers: Handlers<Operations['events']> = {
     if (start && pruned && events.isBefore(start, pruned)) throw tooOld(eventRetentionDays)
     return { events: found.map(present), after: writePosition(after ?? pruned ?? origin), hasMore }
   },
+}
+
+/** A user reads the events of one document, and of those only events about annotations that the user may see now. */
+async function visibleEvents(
+  call: Call<Operations['events']['get']>,
+): Promise<((events: readonly StoredEvent[]) => Promise<StoredEvent[]>) | undefined> {
+  const { input, caller, db } = call
+  const { organizationId, documentId } = input
+  if (!caller.user) return undefined
+  if (organizationId === undefined || documentId === undefined) {
+    throw new ApiError('INVALID_ARGUMENT', 'documentId is required.')
+  }
+  const document = { organizationId, documentId }
+  const visible = await requireAccess(call, document, 'read')
+  return async (found) => {
+    const ids = unique(found.flatMap(({ annotationId }) => annotationId ?? []))
+    const stored = await annotations.findByIds(db, caller.apiKey, document, ids)
+    const kept = new Set((await keepVisible(stored, visible)).map(({ annotationId }) => annotationId))
+    return found.filter(({ annotationId }) => annotationId !== undefined && kept.has(annotationId))
+  }
 }
 
 /** One call looks at this many batches of the log, so that a filter that matches nothing does not run for long. */

@@ -1,13 +1,15 @@
 import { ApiError, type Operations, type Permission, type UserPermissions } from '@plenum/protocol'
-import { decide, decideOrganization, type Subject, type Verdict } from '../access/permissions.ts'
+import { decide, decideOrganization, isLive, type Subject, type Verdict } from '../access/permissions.ts'
 import { loadSubjects } from '../access/subjects.ts'
 import type { Handlers } from '../calls/call.ts'
+import * as memberships from '../store/access/memberships.ts'
+import type { Db } from '../store/engine/db.ts'
 import * as grants from '../store/access/grants.ts'
 import * as removedGrants from '../store/access/removed-grants.ts'
 import * as userGroups from '../store/users/user-groups.ts'
 import * as users from '../store/users/users.ts'
 import { unique } from './shared/batches.ts'
-import { readGrants, readLevels } from './shared/permission-resources.ts'
+import { readGrants, readLevels, type ResourceGrant } from './shared/permission-resources.ts'
 
 export const permissionHandlers: Handlers<Operations['permissions']> = {
   async add({ input, caller: { apiKey }, db, now }) {
@@ -16,6 +18,7 @@ export const permissionHandlers: Handlers<Operations['permissions']> = {
     const added = readGrants(input.permissions.resources).map((grant) => ({ ...grant, userId }))
     await users.ensure(db, apiKey, [{ userId }], now)
     await grants.putAll(db, apiKey, added, now)
+    await limitAccessFields(db, apiKey, userId, added, now)
     return null
   },
 
@@ -48,7 +51,10 @@ export const permissionHandlers: Handlers<Operations['permissions']> = {
     const found: [userId: string, permissions: UserPermissions][] = []
     for (const userId of userIds) {
       await pause()
-      found.push([userId, permissionsOf(userId)])
+      const held = await memberships.findAccessFields(db, caller.apiKey, userId, organizationId)
+      const accessFields = held.filter((grant) => isLive(grant, nowSeconds)).map(({ id }) => id)
+      const context = accessFields.length > 0 ? { context: { accessFields } } : {}
+      found.push([userId, { ...permissionsOf(userId), ...context }])
     }
     const permissions = Object.fromEntries(found)
     if (hasUnknown && !input.skipResourceExistenceValidation) {
@@ -69,6 +75,25 @@ export const permissionHandlers: Handlers<Operations['permissions']> = {
     }
     return null
   },
+}
+
+/** A user who holds very many fields would make every check of an access context slow (spec 0.7). */
+const maxAccessFields = 200
+
+async function limitAccessFields(
+  db: Db,
+  apiKey: string,
+  userId: string,
+  added: readonly ResourceGrant[],
+  now: number,
+): Promise<void> {
+  const fields = added.filter(({ level }) => level.type === 'context')
+  for (const organizationId of unique(fields.map(({ level }) => level.organizationId))) {
+    const held = await memberships.findAccessFields(db, apiKey, userId, organizationId)
+    if (held.filter((grant) => isLive(grant, now / 1000)).length <= maxAccessFields) continue
+    const message = `A user can hold at most ${maxAccessFields} fields of the access context in an organization.`
+    throw new ApiError('INVALID_ARGUMENT', message)
+  }
 }
 
 const labels = { folder: 'Folder', document: 'Document' } as const

@@ -35,7 +35,7 @@ export async function fill(
   tenant: given.Tenant,
 ): Promise<{ organizationId: string; documentId: string }> {
   for (const { operation, path, verb, version } of table) {
-    if (operation.effect !== 'write' || operation.access !== 'apiKey') continue
+    if (operation.effect !== 'write' || !['apiKey', 'user'].includes(operation.access)) continue
     if (version === 'v1' && operation.versions.length > 1) continue
     if (/delete|remove|migrate/.test(verb)) continue
     await server.post(path, { data: given.exampleFor(tenant, operation) }, tenant.headers)

@@ -112,7 +112,7 @@ export async function notification(
 
 /** The headers for an operation of this access level. */
 export const headersFor = (tenant: Tenant, access: Operation['access']): Record<string, string> =>
-  access === 'apiKey'
+  access === 'apiKey' || access === 'user'
     ? tenant.headers
     : access === 'workspace'
       ? { 'x-svc-workspace-id': tenant.workspaceId, 'x-svc-auth-token': tenant.workspaceAuthToken }

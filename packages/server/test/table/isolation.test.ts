@@ -132,7 +132,9 @@ describe.each(stores)('[0.2] credentials on %s', (store) => {
         ],
       ]
       let checks = 0
-      for (const { operation, path } of table.filter((entry) => entry.operation.access === 'apiKey')) {
+      for (const { operation, path } of table.filter((entry) =>
+        ['apiKey', 'user'].includes(entry.operation.access),
+      )) {
         for (const [state, headers, answer] of states) {
           const { status, body } = await server.post(
             path,

@@ -1,6 +1,7 @@
 import type { ApiKey } from '../../store/api-keys.ts'
 import type { Db } from '../../store/engine/db.ts'
-import { type Decision, decide, limit, mergeGrants } from '../permissions.ts'
+import type { DocumentRef } from '../../store/refs.ts'
+import { type Decision, decide, limit, mergeGrants, type Subject } from '../permissions.ts'
 import { loadOpenedDocument, type Overlay } from '../subjects.ts'
 import type { TokenGrant } from '../tokens/token-claims.ts'
 
@@ -10,7 +11,7 @@ export type SessionUser =
       userId: string
       resources: readonly TokenGrant[]
       /** Whether the token opens only the documents in its resources, with at most the role that it names there. */
-      isLimited?: boolean
+      isLimited?: boolean | undefined
     }
   | 'backend'
 
@@ -30,19 +31,48 @@ export async function evaluateAccess(
   const opened = await loadOpenedDocument(db, key, organizationId, documentId, [...userIds])
   return users.map((user) => {
     if (user === 'backend') return decide(opened.subject('', asEditor), nowSeconds)
-    const removedAt = opened.removedAt(user.userId)
-    // Tokens from before the user was removed from the organization grant nothing in it.
-    const here = user.resources.filter(
-      (grant) => grant.organizationId === organizationId && grant.issuedAt > removedAt,
-    )
-    const decision = decide(opened.subject(user.userId, withToken(here, nowSeconds)), nowSeconds)
-    if (!user.isLimited) return decision
-    return limit(
-      decision,
-      here.find(({ type, id }) => type === 'document' && id === documentId),
-      nowSeconds,
-    )
+    const here = grantsHere(user, organizationId, opened.removedAt(user.userId))
+    const subject = opened.subject(user.userId, withToken(here, nowSeconds))
+    return decideFor(user, here, documentId, subject, nowSeconds)
   })
+}
+
+/** What one user may do with a document, and the grants of the session there. */
+export async function evaluateSession(
+  db: Db,
+  key: Pick<ApiKey, 'apiKey' | 'options'>,
+  { organizationId, documentId }: DocumentRef,
+  user: Exclude<SessionUser, 'backend'>,
+  nowSeconds: number,
+): Promise<{ decision: Decision; overlay: Overlay }> {
+  const opened = await loadOpenedDocument(db, key, organizationId, documentId, [user.userId])
+  const here = grantsHere(user, organizationId, opened.removedAt(user.userId))
+  const overlay = withToken(here, nowSeconds)
+  return {
+    decision: decideFor(user, here, documentId, opened.subject(user.userId, overlay), nowSeconds),
+    overlay,
+  }
+}
+
+/** The grants of the token in the organization. Tokens from before the user was removed from it grant nothing there. */
+const grantsHere = (
+  { resources }: Exclude<SessionUser, 'backend'>,
+  organizationId: string,
+  removedAt: number,
+): TokenGrant[] =>
+  resources.filter((grant) => grant.organizationId === organizationId && grant.issuedAt > removedAt)
+
+function decideFor(
+  { isLimited }: Exclude<SessionUser, 'backend'>,
+  here: readonly TokenGrant[],
+  documentId: string,
+  subject: Subject,
+  nowSeconds: number,
+): Decision {
+  const decision = decide(subject, nowSeconds)
+  if (!isLimited) return decision
+  const granted = here.find(({ type, id }) => type === 'document' && id === documentId)
+  return limit(decision, granted, nowSeconds)
 }
 
 /** For a backend: a grant on the document itself gives access under every access type. */

@@ -92,7 +92,8 @@ function readGrant(resource: unknown, issuedAt: number): TokenGrant | undefined 
   if (!isObject(resource)) return undefined
   const { type, id, accessRole, expiresAt = null } = resource
   const organizationId = type === 'organization' ? id : resource.organizationId
-  if (type !== 'organization' && type !== 'folder' && type !== 'document') return undefined
+  if (type !== 'organization' && type !== 'folder' && type !== 'document' && type !== 'context')
+    return undefined
   if (accessRole !== 'viewer' && accessRole !== 'editor') return undefined
   if (!isChosenId(id) || !isChosenId(organizationId) || !(expiresAt === null || isSeconds(expiresAt)))
     return undefined

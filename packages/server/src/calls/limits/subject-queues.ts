@@ -10,12 +10,12 @@ export class SubjectQueues {
   readonly #quota = new LaneQuota(maxPerCaller)
   readonly #subjects = new LaneLimiters(1)
 
-  async run<T>(callerScope: string, subject: string, bytes: number, call: () => Promise<T>): Promise<T> {
-    if (!this.#quota.add(callerScope, bytes)) throw tooManyCalls()
+  async run<T>(lane: string, subject: string, bytes: number, call: () => Promise<T>): Promise<T> {
+    if (!this.#quota.add(lane, bytes)) throw tooManyCalls()
     try {
-      return await this.#subjects.run(JSON.stringify([callerScope, subject]), call)
+      return await this.#subjects.run(JSON.stringify([lane, subject]), call)
     } finally {
-      this.#quota.remove(callerScope, bytes)
+      this.#quota.remove(lane, bytes)
     }
   }
 }

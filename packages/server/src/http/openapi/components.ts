@@ -30,6 +30,7 @@ const header = (name: string, description: string) => ({ type: 'apiKey', in: 'he
 export const securitySchemes = {
   ApiKey: header('x-svc-api-key', 'An API key of the workspace.'),
   AuthToken: header('x-svc-auth-token', 'The auth token of the API key.'),
+  UserToken: { type: 'http', scheme: 'bearer', description: 'The token of a user (Generate Token).' },
   WorkspaceId: header('x-svc-workspace-id', 'The id of the workspace.'),
   WorkspaceAuthToken: header('x-svc-auth-token', 'The auth token of the workspace.'),
 }
@@ -40,6 +41,7 @@ export const securityOf: Record<Access, readonly object[]> = {
   public: [],
   workspace: [{ WorkspaceId: [], WorkspaceAuthToken: [] }],
   apiKey: [withApiKey],
+  user: [withApiKey, { UserToken: [] }],
   // Two alternatives: no headers, because the credentials are in the body, or the headers of an API key.
   body: [{}, withApiKey],
 }

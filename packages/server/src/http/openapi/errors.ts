@@ -40,10 +40,10 @@ export const standardErrors: readonly StandardError[] = [
     'MissingAuthToken',
     'Auth Token not found in headers.',
     'The header `x-svc-auth-token` is missing.',
-    { access: ['apiKey', 'workspace'] },
+    { access: ['apiKey', 'user', 'workspace'] },
   ),
   invalid('MissingApiKey', 'API key not found in headers.', 'The header `x-svc-api-key` is missing.', {
-    access: ['apiKey'],
+    access: ['apiKey', 'user'],
   }),
   invalid('MissingBodyAuthToken', 'Auth token not found.', '`authToken` is missing in `data`.', {
     access: ['body'],
@@ -61,14 +61,21 @@ export const standardErrors: readonly StandardError[] = [
     status: 'PERMISSION_DENIED',
     message: 'Invalid API key.',
     when: 'The API key does not exist or has expired.',
-    access: ['apiKey', 'body'],
+    access: ['apiKey', 'user', 'body'],
   },
   {
     name: 'InvalidAuthToken',
     status: 'UNAUTHENTICATED',
     message: 'Invalid auth token.',
     when: 'The token does not belong to the API key.',
-    access: ['apiKey', 'body'],
+    access: ['apiKey', 'user', 'body'],
+  },
+  {
+    name: 'InvalidUserToken',
+    status: 'UNAUTHENTICATED',
+    message: 'token_expired: The token has expired.',
+    when: 'The user token in the header `Authorization` is not valid. The message begins with `token_expired` or `token_invalid`.',
+    access: ['user'],
   },
   {
     name: 'AdvancedQueriesOff',
@@ -89,7 +96,7 @@ export const standardErrors: readonly StandardError[] = [
     status: 'RESOURCE_EXHAUSTED',
     message: 'Rate limit exceeded. Try again after 1 minute.',
     when: 'The workspace or the API key sent more requests in a minute than the operator of the server allows.',
-    access: ['apiKey', 'workspace', 'body'],
+    access: ['apiKey', 'user', 'workspace', 'body'],
   },
   {
     name: 'OriginNotAllowed',
@@ -97,7 +104,7 @@ export const standardErrors: readonly StandardError[] = [
     message:
       'This origin is not among the allowed domains of the API key. Add it with /v2/workspace/domains/add.',
     when: 'A web page sent the request, and its domain is not an allowed domain of the API key.',
-    access: ['apiKey', 'body'],
+    access: ['apiKey', 'user', 'body'],
   },
   {
     name: 'BodyTooLarge',
@@ -169,7 +176,7 @@ export const standardErrors: readonly StandardError[] = [
     status: 'ABORTED',
     message: 'Something that the request names is being deleted. Try again.',
     when: 'The deletion of a large organization, folder or document did not finish within 10 seconds. Retry after `retry-after` seconds.',
-    access: ['apiKey', 'body'],
+    access: ['apiKey', 'user', 'body'],
   },
   {
     name: 'DatabaseUnavailable',

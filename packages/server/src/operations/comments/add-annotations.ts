@@ -15,14 +15,8 @@ import { requireLevel } from '../shared/levels.ts'
 import { locationIdOf } from '../shared/locations.ts'
 import { appendComments, type ReadComment, readComments } from './added-comments.ts'
 import { audienceOf, checkVisibility } from './audience-of.ts'
-import {
-  deniedMessage,
-  ensureAuthors,
-  findDenied,
-  findExisting,
-  type NamedUser,
-  requireExisting,
-} from './authors.ts'
+import { ensureAuthors, findDenied, findExisting, type NamedUser, requireExisting } from './authors.ts'
+import { deniedMessage, denied, notifies, refuseFields, requireAccess } from './acting-user.ts'
 import { ThreadChanges } from './thread-changes.ts'
 
 type Add = Operations['commentAnnotations']['add']
@@ -43,10 +37,12 @@ export async function addAnnotations(call: Call<Add>) {
   const read: ReadAnnotation[] = []
   for (const [index, sent] of input.commentAnnotations.entries()) {
     await yieldIfLate()
-    read.push(readAnnotation(sent, index))
+    read.push(readAnnotation(sent, index, caller))
   }
+  refuseFields(caller.user, input, ['createOrganization', 'createDocument', 'verifyUserPermissions'])
   const create = { organization: createOrganization, document: createDocument }
   await requireLevel(db, caller.apiKey, { organizationId, type: 'document', id: documentId }, create, now)
+  await requireAccess(call, input, 'write')
   await ensureAuthors(
     db,
     caller.apiKey,
@@ -112,10 +108,20 @@ const namedIn = ({ comments, named }: ReadAnnotation) => [
   ...named.map(({ userId }) => userId),
 ]
 
-function readAnnotation(sent: CommentAnnotationInput, index: number): ReadAnnotation {
+function readAnnotation(
+  sent: CommentAnnotationInput,
+  index: number,
+  { user, options }: Call<Add>['caller'],
+): ReadAnnotation {
   const path = `commentAnnotations[${index}]`
-  const comments = readComments(sent.commentData, `${path}.commentData`)
+  const comments = readComments(sent.commentData, `${path}.commentData`, user)
+  refuseFields(user, sent, ['createdAt', 'lastUpdated'], `${path}.`)
   checkVisibility(sent.visibility, `${path}.visibility`)
+  if (user && sent.visibility && sent.visibility.type !== 'public' && !options.enablePrivateComments) {
+    throw denied(
+      'Private comments are off. Set enablePrivateComments with /v2/workspace/apikeyconfig/update.',
+    )
+  }
   const { assignedTo, visibility } = sent
   const named = [
     ...comments.flatMap((comment) => comment.named),
@@ -146,13 +152,12 @@ async function add(
       ...(assigneeId === null ? [] : [{ userId: assigneeId, involvement: 'assigned' as const }]),
     ])
     for (const [index, comment] of comments.entries()) {
-      const notifies = one.comments[index]?.sent.triggerNotification === true
       changes.putComment(annotation, comment)
       changes.record({
         name: index === 0 ? 'comment_annotation.add' : 'comment.add',
         annotation,
         actorId: comment.authorId,
-        notifies,
+        notifies: notifies(call.caller.user, one.comments[index]?.sent.triggerNotification),
         payload: commentPayload(comment),
       })
     }
@@ -179,7 +184,7 @@ export const commentPayload = ({
 
 /** The annotation without its comments. */
 function emptyAnnotation(
-  { input: { organizationId, documentId }, now }: Call<Add>,
+  { input: { organizationId, documentId }, caller, now }: Call<Add>,
   { sent, authorId }: ReadAnnotation,
   changes: ThreadChanges,
 ): StoredAnnotation {
@@ -203,13 +208,13 @@ function emptyAnnotation(
     lastCommentBy: authorId,
     otherCommentSeq: 0,
     audience: audienceOf({ visibility, context, authorId, organizationId }),
-    data: dataOf(sent),
+    data: dataOf(sent, caller.user !== undefined),
     createdAt: sent.createdAt ?? now,
     lastUpdated: sent.lastUpdated ?? now,
   }
 }
 
-function dataOf(sent: CommentAnnotationInput): AnnotationData {
+function dataOf(sent: CommentAnnotationInput, isUser: boolean): AnnotationData {
   const { location, targetElement, context, priority, visibility, commentType } = sent
   const type = sent.type ?? 'comment'
   return {
@@ -222,6 +227,6 @@ function dataOf(sent: CommentAnnotationInput): AnnotationData {
     ...(visibility && visibility.type !== 'public' && { visibility }),
     ...(commentType && { commentType }),
     ...(type === 'suggestion' && { suggestion: { ...sent.suggestion, status: 'pending' as const } }),
-    sourceType: 'rest-api',
+    ...(!isUser && { sourceType: 'rest-api' as const }),
   }
 }

@@ -1,10 +1,12 @@
 import { ApiError, type CommentData, commentLimits, type UserInput } from '@plenum/protocol'
+import type { CallingUser } from '../../calls/call.ts'
 import { newCommentId } from '../../access/ids.ts'
 import type { StoredAnnotation, StoredComment } from '../../store/comments/annotation.ts'
 import type { CommentContent } from '../../store/comments/annotation.ts'
 import { commentText, type InvolvedUser } from '../../store/comments/comments.ts'
 import { unique } from '../shared/batches.ts'
-import { type NamedUser, requireAuthor } from './authors.ts'
+import { authorOf, refuseFields } from './acting-user.ts'
+import type { NamedUser } from './authors.ts'
 import { bracedIds, contentOf } from './new-comment.ts'
 
 /** A comment of the input, checked, before its place in an annotation is known. */
@@ -19,15 +21,22 @@ export interface ReadComment {
 }
 
 /** Reads the comments of an input. `path` names their list in error messages. */
-export function readComments(sent: readonly CommentData[], path: string): ReadComment[] {
+export function readComments(
+  sent: readonly CommentData[],
+  path: string,
+  user: CallingUser | undefined,
+): ReadComment[] {
   return sent.map((comment, index) => {
     const at = `${path}[${index}].`
-    const author = requireAuthor(comment.from, at)
+    refuseFields(user, comment, backendFields, at)
+    const author = authorOf(user, comment.from, at)
     const content = contentOf(comment, at)
     const named = content.mentioned.map((userId) => ({ userId, field: `${at}taggedUserContacts` }))
     return { sent: comment, author, content, braced: bracedIds(content, at), named }
   })
 }
+
+const backendFields = ['createdAt', 'lastUpdated', 'triggerNotification', 'triggerActivities'] as const
 
 /** The largest sum of the comments of one annotation, as JSON: one read loads all of them. */
 const maxThreadBytes = 2 * 1024 * 1024

@@ -4,17 +4,22 @@ import { loadSubjects } from '../../access/subjects.ts'
 import { createVisible } from '../../access/viewers.ts'
 import { reply } from '../../calls/answers/reply.ts'
 import type { Call, Handlers } from '../../calls/call.ts'
+import { evaluateSession } from '../../access/sessions/session-access.ts'
+import type { Visible } from '../../store/comments/audience.ts'
 import { groupBy } from '../../platform/group-by.ts'
 import * as annotations from '../../store/comments/annotations.ts'
 import { refKey } from '../../store/comments/comments.ts'
 import { count, type Filter, list, type Position } from '../../store/comments/lists.ts'
+import { findUnread } from '../../store/comments/views.ts'
 import { root } from '../../store/documents/folders.ts'
 import { unique } from '../shared/batches.ts'
 import { storedLocationIds } from '../shared/locations.ts'
 import { listAll, page, pageOfGroups, type Window } from '../shared/paging.ts'
+import { denied, requireAccess } from './acting-user.ts'
 import { addAnnotations } from './add-annotations.ts'
 import { deleteAnnotations } from './delete-annotations.ts'
 import { presentAnnotations } from './present.ts'
+import { viewHandlers } from './views.ts'
 import { updateAnnotations } from './update-annotations.ts'
 
 type Family = Operations['commentAnnotations']
@@ -24,6 +29,8 @@ type Get = Family['get']
 const rowsPerQuery = 50
 
 export const annotationHandlers: Handlers<Family> = {
+  ...viewHandlers,
+
   add: addAnnotations,
 
   async get(call) {
@@ -33,9 +40,10 @@ export const annotationHandlers: Handlers<Family> = {
     }
     if (input.annotationIds) return getByIds(call, unique(input.annotationIds))
     const filter = filterOf(input)
+    const visible = await requireAccessToAll(call, filter)
     const { order = 'desc' } = input
     const source = {
-      read: (window: Window) => list(call.db, call.caller.apiKey, filter, { ...window, order }),
+      read: (window: Window) => list(call.db, call.caller.apiKey, filter, { ...window, order }, visible),
       cursor: ({ lastUpdated, documentId, number }: Position) => [lastUpdated, documentId, number],
       rowsPerQuery,
     }
@@ -55,20 +63,25 @@ export const annotationHandlers: Handlers<Family> = {
 
   delete: deleteAnnotations,
 
-  async count({ input, caller, db, now, services: { longReads } }) {
+  async count(call) {
+    const {
+      input,
+      caller,
+      db,
+      services: { longReads },
+    } = call
     const { organizationId, userId, statusIds } = input
+    if (caller.user && caller.user.userId !== userId) throw denied('userId must be the user of the token.')
     const documentIds = unique(input.documentIds)
     const { pause } = longReads.open(caller.apiKey)
-    const subjects = await loadSubjects(db, caller, organizationId, [userId], { documentIds }, pause)
-    const visible = createVisible(db, { apiKey: caller.apiKey, organizationId, userId, now })
+    const visibleIn = await createReader(call, documentIds, pause)
     const counts: [string, { total: number; unread: number }][] = []
     for (const documentId of documentIds) {
-      const subject = subjects?.document(userId, documentId)
-      const mayRead = subject !== undefined && decide(subject, now / 1000).allowed
+      const visible = await visibleIn(documentId)
       const of = { organizationId, documentId, userId, statusIds }
       counts.push([
         documentId,
-        mayRead ? await count(db, caller.apiKey, of, visible, pause) : { total: 0, unread: 0 },
+        visible ? await count(db, caller.apiKey, of, visible, pause) : { total: 0, unread: 0 },
       ])
     }
     return Object.fromEntries(counts)
@@ -94,14 +107,54 @@ function filterOf(input: Input<Get>): Filter {
   }
 }
 
+/** A user names the documents. All of them must be readable. */
+async function requireAccessToAll(
+  call: Call<Get>,
+  { organizationId, documentIds }: Filter,
+): Promise<Visible | undefined> {
+  if (!call.caller.user) return undefined
+  if (!documentIds?.length) throw new ApiError('INVALID_ARGUMENT', 'documentId is required.')
+  let visible: Visible | undefined
+  for (const documentId of documentIds) {
+    visible = await requireAccess(call, { organizationId, documentId }, 'read')
+  }
+  return visible
+}
+
+/** What the user of a count may see in each document; undefined: the user may not read the document. */
+async function createReader(
+  { input: { organizationId, userId }, caller, db, now }: Call<Family['count']>,
+  documentIds: readonly string[],
+  pause: () => Promise<void>,
+): Promise<(documentId: string) => Promise<Visible | undefined>> {
+  const { user, apiKey } = caller
+  if (user) {
+    return async (documentId) => {
+      await pause()
+      const document = { organizationId, documentId }
+      const { decision, overlay } = await evaluateSession(db, caller, document, user.session, now / 1000)
+      return decision.allowed
+        ? createVisible(db, { apiKey, organizationId, userId, now, overlay })
+        : undefined
+    }
+  }
+  const subjects = await loadSubjects(db, caller, organizationId, [userId], { documentIds }, pause)
+  const visible = createVisible(db, { apiKey, organizationId, userId, now })
+  return async (documentId) => {
+    const subject = subjects?.document(userId, documentId)
+    return subject !== undefined && decide(subject, now / 1000).allowed ? visible : undefined
+  }
+}
+
 /** Answers in the order of the ids, with null for those that do not exist. */
 async function getByIds(call: Call<Get>, annotationIds: string[]) {
   const { input, caller, db, version, services } = call
   const filter = { ...filterOf(input), annotationIds }
+  const visible = await requireAccessToAll(call, filter)
   const window = { limit: annotationIds.length * 100, after: undefined, order: 'asc' as const }
   const positions = await services.longReads.query(
     caller.apiKey,
-    () => list(db, caller.apiKey, filter, window),
+    () => list(db, caller.apiKey, filter, window, visible),
     annotationIds.length,
   )
   const found = await present(call, positions)
@@ -124,5 +177,7 @@ async function present(call: Call<Get>, positions: readonly Position[]): Promise
   const byRef = new Map(stored.map((annotation) => [refKey(annotation), annotation]))
   // One that was deleted since the positions were read is left out.
   const inOrder = positions.flatMap((position) => byRef.get(refKey(position)) ?? [])
-  return presentAnnotations({ db, apiKey: caller.apiKey, organizationId, version, pause }, inOrder)
+  const { user, apiKey } = caller
+  const unread = user && (await findUnread(db, apiKey, organizationId, inOrder, user.userId))
+  return presentAnnotations({ db, apiKey, organizationId, version, pause, unread }, inOrder)
 }

@@ -8,12 +8,6 @@ import type { DocumentRef } from '../../store/refs.ts'
 import * as users from '../../store/users/users.ts'
 import { unique } from '../shared/batches.ts'
 
-/** The author that a backend must name. */
-export function requireAuthor(from: UserInput | undefined, path: string): UserInput {
-  if (from === undefined) throw new ApiError('INVALID_ARGUMENT', `${path}from is required.`)
-  return from
-}
-
 /** The users with these ids who may not write in the document. */
 export async function findDenied(
   db: Db,
@@ -30,8 +24,6 @@ export async function findDenied(
   }
   return new Set(ids.filter((userId) => !mayWrite(userId)))
 }
-
-export const deniedMessage = 'User does not have access to document'
 
 /** Creates a profile for each author who has none. */
 export async function ensureAuthors(

@@ -5,22 +5,27 @@ import * as comments from '../../store/comments/comments.ts'
 import { requireLevel } from '../shared/levels.ts'
 import { commentPayload } from './add-annotations.ts'
 import { appendComments, readComments } from './added-comments.ts'
-import { deniedMessage, ensureAuthors, findDenied, findExisting, requireExisting } from './authors.ts'
+import { deniedMessage, notifies, refuseFields, requireAuthorship } from './acting-user.ts'
+import { ensureAuthors, findDenied, findExisting, requireExisting } from './authors.ts'
 import { commentOutcomes } from './outcomes.ts'
 import { loadProfiles, presentComment } from './present.ts'
+import { reactionHandlers } from './reactions.ts'
 import { involvedIn, requireAnnotation, requireThread, withComments } from './thread.ts'
 import { ThreadChanges } from './thread-changes.ts'
 import { updateComments } from './update-comments.ts'
 
 export const commentHandlers: Handlers<Operations['comments']> = {
+  ...reactionHandlers,
+
   async add(call) {
     const { input, caller, db, now } = call
     const { apiKey } = caller
     const { organizationId, documentId, createOrganization, createDocument } = input
-    const read = readComments(input.commentData, 'commentData')
+    const read = readComments(input.commentData, 'commentData', caller.user)
+    refuseFields(caller.user, input, ['createOrganization', 'createDocument', 'verifyUserPermissions'])
     const create = { organization: createOrganization, document: createDocument }
     await requireLevel(db, apiKey, { organizationId, type: 'document', id: documentId }, create, now)
-    const before = await requireAnnotation(db, caller, input)
+    const before = await requireAnnotation(call, input, 'write')
     const authors = read.map(({ author }) => author)
     await ensureAuthors(db, apiKey, authors, now)
     const named = read.flatMap((comment) => comment.named)
@@ -45,7 +50,7 @@ export const commentHandlers: Handlers<Operations['comments']> = {
         name: 'comment.add',
         annotation,
         actorId: comment.authorId,
-        notifies: read[index]?.sent.triggerNotification === true,
+        notifies: notifies(caller.user, read[index]?.sent.triggerNotification),
         payload: commentPayload(comment),
       })
     }
@@ -53,9 +58,10 @@ export const commentHandlers: Handlers<Operations['comments']> = {
     return added.map(({ commentId }) => commentId)
   },
 
-  async get({ input, caller, db, version }) {
+  async get(call) {
+    const { input, caller, db, version } = call
     const { annotationId, commentIds, userIds } = input
-    const { comments: stored, reactions } = await requireThread(db, caller, input)
+    const { comments: stored, reactions } = await requireThread(call, input, 'read')
     const ofAuthors = stored.filter(({ authorId }) => !userIds || userIds.includes(authorId))
     const byId = new Map(ofAuthors.map((comment) => [comment.commentId, comment]))
     const chosen = commentIds ? [...new Set(commentIds)].map((id) => byId.get(id)) : ofAuthors
@@ -73,20 +79,29 @@ export const commentHandlers: Handlers<Operations['comments']> = {
   async delete(call) {
     const { input, caller, db, now } = call
     const { organizationId } = input
-    const { annotation, comments: stored, users } = await requireThread(db, caller, input)
+    const { annotation, comments: stored, users } = await requireThread(call, input, 'write')
     const ids = [...new Set(input.commentIds ?? stored.map(({ commentId }) => commentId))]
     const removed = stored.filter(({ commentId }) => ids.includes(commentId))
     const removedIds = removed.map(({ commentId }) => commentId)
+    for (const { authorId } of removed) requireAuthorship(caller.user, authorId, 'delete a comment')
     if (removed.length > 0) {
       const changes = await ThreadChanges.begin(call, input)
       for (const comment of removed) {
         const payload = commentPayload(comment)
-        changes.record({ name: 'comment.delete', annotation, notifies: false, payload })
+        const actorId = caller.user?.userId
+        changes.record({
+          name: 'comment.delete',
+          annotation,
+          actorId,
+          notifies: notifies(caller.user, false),
+          payload,
+        })
       }
       const left = stored.filter((comment) => !removed.includes(comment))
       if (left.length === 0) {
         changes.remove(annotation)
-        changes.record({ name: 'comment_annotation.delete', annotation, notifies: false })
+        const actorId = caller.user?.userId
+        changes.record({ name: 'comment_annotation.delete', annotation, actorId, notifies: false })
       } else {
         await comments.remove(db, caller.apiKey, organizationId, annotation, removedIds)
         const involved = involvedIn(annotation, left, users)

@@ -4,6 +4,7 @@ import * as annotations from '../../store/comments/annotations.ts'
 import type { Db } from '../../store/engine/db.ts'
 import { outcomes } from '../shared/batches.ts'
 import { doesNotExist } from '../shared/does-not-exist.ts'
+import { requireAccess, requireAuthorship } from './acting-user.ts'
 import { selectAnnotations } from './selected-annotations.ts'
 import { type ThreadCall, ThreadChanges } from './thread-changes.ts'
 
@@ -14,11 +15,13 @@ const maxPerTransaction = 100
 
 /** A document may have very many annotations, so all but the last of them are deleted in transactions of their own. */
 export const deleteAnnotations: PreparedWrite<Delete> = {
+  // A user deletes few: the annotations that the call names, or the first hundred.
   async prepare(call): Promise<string[]> {
     const { caller, db, now, services } = call
     const document = { organizationId: await findOrganization(call), documentId: call.input.documentId }
     const deleted: string[] = []
     for (;;) {
+      if (caller.user) return deleted
       const { hasMore } = await selectAnnotations(
         { db, caller },
         { ...call.input, ...document },
@@ -49,12 +52,20 @@ async function deleteSome(
   call: ThreadCall,
   input: Parameters<typeof selectAnnotations>[1],
 ): Promise<{ deleted: string[]; ids: string[] }> {
-  const { found, ids } = await selectAnnotations(call, input, maxPerTransaction)
+  const { user } = call.caller
+  const visible = await requireAccess(call, input, 'write')
+  const { found, ids } = await selectAnnotations(call, input, maxPerTransaction, visible)
+  for (const { authorId } of found) requireAuthorship(user, authorId, 'delete an annotation')
   if (found.length > 0) {
     const changes = await ThreadChanges.begin(call, input)
     for (const annotation of found) {
       changes.remove(annotation)
-      changes.record({ name: 'comment_annotation.delete', annotation, notifies: false })
+      changes.record({
+        name: 'comment_annotation.delete',
+        annotation,
+        actorId: user?.userId,
+        notifies: false,
+      })
     }
     await changes.save()
   }

@@ -22,7 +22,7 @@ export interface PresentDeps {
   /** Called between reads. */
   pause: () => Promise<void>
   /** With a user: whether the user has not seen the newest comment, by `refKey`. */
-  unread?: ReadonlyMap<string, boolean>
+  unread?: ReadonlyMap<string, boolean> | undefined
 }
 
 /**

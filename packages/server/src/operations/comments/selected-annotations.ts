@@ -1,6 +1,7 @@
 import { maxBatchItems } from '@plenum/protocol'
 import type { StoredAnnotation } from '../../store/comments/annotation.ts'
 import * as annotations from '../../store/comments/annotations.ts'
+import type { Visible } from '../../store/comments/audience.ts'
 import { list } from '../../store/comments/lists.ts'
 import { unique } from '../shared/batches.ts'
 import { storedLocationIds } from '../shared/locations.ts'
@@ -22,6 +23,7 @@ export async function selectAnnotations(
   { db, caller: { apiKey } }: Pick<ThreadCall, 'db' | 'caller'>,
   { organizationId, documentId, annotationIds, locationIds, userIds }: Selectors,
   limit = maxBatchItems,
+  visible?: Visible,
 ): Promise<{ found: StoredAnnotation[]; hasMore: boolean; ids: string[] }> {
   const filter = {
     organizationId,
@@ -31,7 +33,7 @@ export async function selectAnnotations(
     authorIds: userIds,
   }
   const window = { limit: limit + 1, after: undefined, order: 'asc' as const }
-  const positions = await list(db, apiKey, filter, window)
+  const positions = await list(db, apiKey, filter, window, visible)
   const hasMore = positions.length > limit
   const found = await annotations.findMany(db, apiKey, organizationId, positions.slice(0, limit))
   return { found, hasMore, ids: filter.annotationIds ?? found.map(({ annotationId }) => annotationId) }

@@ -1,7 +1,6 @@
 import type { RecordedName } from '@plenum/protocol'
-import type { Call } from '../../calls/call.ts'
+import type { Call, UserCaller } from '../../calls/call.ts'
 import { yieldIfLate } from '../../platform/turns/loop-time.ts'
-import type { ApiKey } from '../../store/api-keys.ts'
 import type { StoredAnnotation, StoredComment } from '../../store/comments/annotation.ts'
 import * as annotations from '../../store/comments/annotations.ts'
 import * as comments from '../../store/comments/comments.ts'
@@ -10,7 +9,7 @@ import type { DocumentRef } from '../../store/refs.ts'
 import { doesNotExist } from '../shared/does-not-exist.ts'
 
 /** The parts of a call that changes of annotations use. */
-export type ThreadCall = Pick<Call, 'db' | 'now' | 'signal'> & { caller: ApiKey }
+export type ThreadCall = Pick<Call, 'db' | 'now' | 'signal'> & { caller: UserCaller }
 
 interface EventInput {
   name: RecordedName

@@ -1,10 +1,9 @@
-import type { ApiKey } from '../../store/api-keys.ts'
 import type { StoredAnnotation, StoredComment } from '../../store/comments/annotation.ts'
 import * as annotations from '../../store/comments/annotations.ts'
 import type { Contents, InvolvedUser } from '../../store/comments/comments.ts'
 import * as comments from '../../store/comments/comments.ts'
-import type { Db } from '../../store/engine/db.ts'
 import { doesNotExist } from '../shared/does-not-exist.ts'
+import { type ActingCall, requireAccess, requireVisible } from './acting-user.ts'
 import { withNewest } from './added-comments.ts'
 
 export interface AnnotationInput {
@@ -13,21 +12,30 @@ export interface AnnotationInput {
   annotationId: string
 }
 
+/** The annotation that the call names, if the caller may read it or, with `write`, change it. */
 export async function requireAnnotation(
-  db: Db,
-  { apiKey }: ApiKey,
+  call: ActingCall,
   { organizationId, documentId, annotationId }: AnnotationInput,
+  need: 'read' | 'write',
 ): Promise<StoredAnnotation> {
-  const [found] = await annotations.findByIds(db, apiKey, { organizationId, documentId }, [annotationId])
+  const document = { organizationId, documentId }
+  const visible = await requireAccess(call, document, need)
+  const [found] = await annotations.findByIds(call.db, call.caller.apiKey, document, [annotationId])
   if (!found) throw doesNotExist('Annotation')
+  await requireVisible(found, visible)
   return found
 }
 
 /** An annotation with everything that belongs to it. */
 export type Thread = Contents & { annotation: StoredAnnotation }
 
-export async function requireThread(db: Db, caller: ApiKey, input: AnnotationInput): Promise<Thread> {
-  const annotation = await requireAnnotation(db, caller, input)
+export async function requireThread(
+  call: ActingCall,
+  input: AnnotationInput,
+  need: 'read' | 'write',
+): Promise<Thread> {
+  const annotation = await requireAnnotation(call, input, need)
+  const { db, caller } = call
   const found = await comments.findContents(db, caller.apiKey, input.organizationId, [annotation])
   return { annotation, ...(found.get(comments.refKey(annotation)) as Contents) }
 }

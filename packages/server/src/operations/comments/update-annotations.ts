@@ -13,6 +13,7 @@ import type { StoredAnnotation } from '../../store/comments/annotation.ts'
 import { outcomes } from '../shared/batches.ts'
 import { locationIdOf } from '../shared/locations.ts'
 import { audienceOf, checkVisibility } from './audience-of.ts'
+import { notifies, refuseFields, requireAccess, requireAuthorship } from './acting-user.ts'
 import { ensureAuthors, findExisting, type NamedUser, requireExisting } from './authors.ts'
 import { replaceUsers } from './replaced-users.ts'
 import { selectAnnotations } from './selected-annotations.ts'
@@ -29,6 +30,10 @@ export async function updateAnnotations(call: Call<Update>) {
   if (!change && updateUsers.length === 0) {
     throw invalid('At least one of updatedData or updateUsers must be provided.')
   }
+  const { user } = caller
+  refuseFields(user, input, ['updateUsers', 'triggerNotification'])
+  if (user && change)
+    refuseFields(user, change, ['from', 'resolvedByUserId', 'statusUpdatedByUserId'], 'updatedData.')
   if (change) await checkUsers(call, change)
   await ensureAuthors(
     db,
@@ -37,7 +42,8 @@ export async function updateAnnotations(call: Call<Update>) {
     now,
   )
 
-  const { found, hasMore, ids } = await selectAnnotations(call, input)
+  const visible = await requireAccess(call, input, 'write')
+  const { found, hasMore, ids } = await selectAnnotations(call, input, maxBatchItems, visible)
   if (hasMore) {
     throw invalid(`More than ${maxBatchItems} annotations match. Send annotationIds to change them in parts.`)
   }
@@ -45,6 +51,8 @@ export async function updateAnnotations(call: Call<Update>) {
     const changes = await ThreadChanges.begin(call, input)
     for (const annotation of found) {
       await yieldIfLate()
+      if (change?.visibility || change?.context)
+        requireAuthorship(user, annotation.authorId, 'change who sees an annotation')
       const changed = change ? applyChange(call, annotation, change, changes) : annotation
       await replaceUsers(call, input.organizationId, changed, updateUsers, changes)
     }
@@ -83,7 +91,7 @@ async function checkUsers({ db, caller: { apiKey }, now }: Call<Update>, change:
 
 /** Applies the change to one annotation and records what happened to it. */
 function applyChange(
-  { input, now }: Call<Update>,
+  { input, caller: { user }, now }: Call<Update>,
   before: StoredAnnotation,
   change: CommentAnnotationChange,
   changes: ThreadChanges,
@@ -100,7 +108,7 @@ function applyChange(
   if (assignedTo !== undefined) after.assigneeId = assignedTo?.userId ?? null
   if (priority === null) delete after.data.priority
   else if (priority) after.data.priority = priority
-  applyStatus(after, change, status && completeStatus(status))
+  applyStatus(after, change, status && completeStatus(status), user?.userId)
   applySuggestion(after, change)
   if (context) after.data.context = context
   if (visibility) after.data.visibility = visibility
@@ -117,10 +125,10 @@ function applyChange(
   if (after.assigneeId !== null && after.assigneeId !== before.assigneeId) {
     changes.involve(after, [{ userId: after.assigneeId, involvement: 'assigned' }])
   }
-  const actorId = change.statusUpdatedByUserId ?? change.resolvedByUserId ?? undefined
-  const notifies = input.triggerNotification === true
+  const actorId = user?.userId ?? change.statusUpdatedByUserId ?? change.resolvedByUserId ?? undefined
+  const isNotified = notifies(user, input.triggerNotification)
   for (const { name, payload } of eventsOf(before, after)) {
-    changes.record({ name, annotation: after, actorId, notifies, payload })
+    changes.record({ name, annotation: after, actorId, notifies: isNotified, payload })
   }
   return after
 }
@@ -137,9 +145,10 @@ function applyStatus(
   after: StoredAnnotation,
   change: CommentAnnotationChange,
   status: Status | undefined,
+  userId: string | undefined,
 ): void {
   if (status) after.data.status = status
-  const { resolvedByUserId, statusUpdatedByUserId } = change
+  const { resolvedByUserId = status && userId, statusUpdatedByUserId = status && userId } = change
   if (statusUpdatedByUserId === null) delete after.data.statusUpdatedByUserId
   else if (statusUpdatedByUserId !== undefined) after.data.statusUpdatedByUserId = statusUpdatedByUserId
   if (after.data.status.type !== 'terminal') after.resolvedBy = null

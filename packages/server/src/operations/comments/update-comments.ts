@@ -1,10 +1,11 @@
 import type { Operations } from '@plenum/protocol'
-import type { Call } from '../../calls/call.ts'
+import type { Call, CallingUser } from '../../calls/call.ts'
 import type { StoredComment } from '../../store/comments/annotation.ts'
 import { setInvolved } from '../../store/comments/comments.ts'
 import { unique } from '../shared/batches.ts'
 import { commentPayload } from './add-annotations.ts'
 import { ensureAuthors, findExisting, requireExisting } from './authors.ts'
+import { denied, notifies, refuseFields } from './acting-user.ts'
 import { bracedIds, contentOf } from './new-comment.ts'
 import { commentOutcomes } from './outcomes.ts'
 import { involvedIn, requireThread, withComments } from './thread.ts'
@@ -15,12 +16,16 @@ type Update = Operations['comments']['update']
 export async function updateComments(call: Call<Update>) {
   const { input, caller, db, now } = call
   const { organizationId, updatedData } = input
-  const { annotation, comments, users } = await requireThread(db, caller, input)
+  const { annotation, comments, users } = await requireThread(call, input, 'write')
   const ids = [...new Set(input.commentIds)]
   const found = comments.filter(({ commentId }) => ids.includes(commentId))
   if (found.length === 0) return commentOutcomes(ids, new Set(), done)
 
   const { from } = updatedData
+  const { user } = caller
+  refuseFields(user, updatedData, ['from'], 'updatedData.')
+  refuseFields(user, input, ['triggerNotification'])
+  for (const { authorId } of found) requireOwn(user, authorId)
   if (from) await ensureAuthors(db, caller.apiKey, [from], now)
   const changed = new Map<number, StoredComment>()
   for (const comment of found) changed.set(comment.commentId, await changeComment(call, comment))
@@ -33,14 +38,19 @@ export async function updateComments(call: Call<Update>) {
     changes.record({
       name: 'comment.update',
       annotation: after,
-      actorId: comment.authorId,
-      notifies: input.triggerNotification === true,
+      actorId: user?.userId ?? comment.authorId,
+      notifies: notifies(user, input.triggerNotification),
       payload: commentPayload(comment),
     })
   }
   await changes.save()
   await setInvolved(db, caller.apiKey, organizationId, after, involvedIn(after, all, users))
   return commentOutcomes(ids, new Set(changed.keys()), done)
+}
+
+/** Nobody writes in the name of another user. */
+function requireOwn(user: CallingUser | undefined, authorId: string): void {
+  if (user && user.userId !== authorId) throw denied('Only the author can change a comment.')
 }
 
 const done = 'Updated successfully'

@@ -43,7 +43,9 @@ export async function removeInside(
   await sql`
     delete from ${grantsByUser(db)}
     where api_key = ${apiKey} and organization_id = ${organizationId}
-      and resource_type in ('folder', 'document') and user_id in (${sql.join(userIds)})`.execute(db)
+      and resource_type in ('folder', 'document', 'context') and user_id in (${sql.join(userIds)})`.execute(
+    db,
+  )
   const all = { organizationId, type: 'inside', id: organizationId } as const
   await putRemoved(
     db,

@@ -119,7 +119,7 @@ export const grantsInside = (
   apiKey: string,
   { organizationId, userIds, atSeconds }: LeavingUsers,
 ) => sql<boolean>`
-  api_key = ${apiKey} and organization_id = ${organizationId} and resource_type in ('folder', 'document')
+  api_key = ${apiKey} and organization_id = ${organizationId} and resource_type in ('folder', 'document', 'context')
   and user_id in (
     select user_id from grants
     where api_key = ${apiKey} and organization_id = ${organizationId} and resource_type = 'organization'

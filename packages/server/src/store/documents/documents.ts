@@ -235,6 +235,23 @@ export const positionOf = (row: { created_at: number; event_seq: number }): Posi
   seq: row.event_seq,
 })
 
+/** The newest change of a document. Undefined: the document does not exist, or was moved away. */
+export async function findPosition(
+  db: Db,
+  apiKey: string,
+  { organizationId, documentId }: DocumentRef,
+): Promise<Position | undefined> {
+  const row = await db
+    .selectFrom('documents')
+    .select(['created_at', 'event_seq'])
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('document_id', '=', documentId)
+    .where('event_seq', '>', movedAwaySeq)
+    .executeTakeFirst()
+  return row && positionOf(row)
+}
+
 type Key = { api_key: string; organization_id: string; document_id: string }
 
 /**

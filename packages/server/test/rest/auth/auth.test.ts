@@ -244,7 +244,7 @@ describe.each(stores)('auth on %s', (store) => {
       ],
       [`${first}.type is required.`, withResource({})],
       [
-        `${first}.type must be one of: organization, folder, document.`,
+        `${first}.type must be one of: organization, folder, document, context.`,
         withResource({ type: 'team', id: 'x' }),
       ],
       [`${first}.id is required.`, withResource({ type: 'organization' })],

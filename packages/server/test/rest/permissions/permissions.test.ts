@@ -390,7 +390,7 @@ describe.each(stores)('permissions on %s', (store) => {
       ['permissions is required.', { userId: 'u1' }],
       ['permissions.resources must not be empty.', { userId: 'u1', permissions: { resources: [] } }],
       [
-        'permissions.resources[0].type must be one of: organization, folder, document.',
+        'permissions.resources[0].type must be one of: organization, folder, document, context.',
         { userId: 'u1', permissions: { resources: [{ type: 'group', id: 'g' }] } },
       ],
       [

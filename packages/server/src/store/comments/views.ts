@@ -1,0 +1,81 @@
+import { sql } from 'kysely'
+import { batched } from '../engine/batched.ts'
+import type { Db } from '../engine/db.ts'
+import { type AnnotationRef, newestCommentFor, type StoredAnnotation } from './annotation.ts'
+import { refKey } from './comments.ts'
+
+const key = {
+  api_key: 'text',
+  organization_id: 'text',
+  document_id: 'text',
+  user_id: 'text',
+  number: 'bigint',
+} as const
+
+/** Records that the user has seen all comments up to this change of the document. Views never go back. */
+export async function put(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  refs: readonly AnnotationRef[],
+  { userId, seq, now }: { userId: string; seq: number; now: number },
+): Promise<void> {
+  const rows = keysOf(apiKey, organizationId, userId, refs)
+  await upsert(
+    db,
+    rows.map((row) => ({ ...row, viewed_seq: seq, viewed_at: now })),
+  )
+}
+
+const keysOf = (apiKey: string, organizationId: string, userId: string, refs: readonly AnnotationRef[]) =>
+  refs.map(({ documentId, number }) => ({
+    api_key: apiKey,
+    organization_id: organizationId,
+    document_id: documentId,
+    user_id: userId,
+    number,
+  }))
+
+const upsert = batched(
+  { ...key, viewed_seq: 'bigint', viewed_at: 'bigint' },
+  ({ row, fromRows }) => sql`
+    insert into annotation_views (api_key, organization_id, document_id, user_id, number, viewed_seq, viewed_at)
+    select ${row.api_key}, ${row.organization_id}, ${row.document_id}, ${row.user_id}, ${row.number}, ${row.viewed_seq},
+      ${row.viewed_at} ${fromRows}
+    where true
+    on conflict (api_key, organization_id, document_id, user_id, number) do update
+      set viewed_seq = excluded.viewed_seq, viewed_at = excluded.viewed_at
+      where annotation_views.viewed_seq < excluded.viewed_seq`,
+)
+
+/** Whether each annotation has a comment of another user that this user has not seen, by `refKey`. */
+export async function findUnread(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  annotations: readonly StoredAnnotation[],
+  userId: string,
+): Promise<Map<string, boolean>> {
+  const rows = await selectViews(db, keysOf(apiKey, organizationId, userId, annotations))
+  const viewed = new Map(
+    rows.map((row) => [refKey({ documentId: row.document_id, number: row.number }), row.viewed_seq]),
+  )
+  return new Map(
+    annotations.map((annotation) => {
+      const name = refKey(annotation)
+      return [name, newestCommentFor(annotation, userId) > (viewed.get(name) ?? 0)]
+    }),
+  )
+}
+
+const selectViews = batched<keyof typeof key, { document_id: string; number: number; viewed_seq: number }>(
+  key,
+  ({ row, fromRows, isPostgres }) => {
+    const isRow = sql`v.api_key = ${row.api_key} and v.organization_id = ${row.organization_id}
+      and v.document_id = ${row.document_id} and v.user_id = ${row.user_id} and v.number = ${row.number}`
+    const columns = sql`v.document_id, v.number, v.viewed_seq`
+    return isPostgres
+      ? sql`select ${columns} ${fromRows} join annotation_views as v on ${isRow}`
+      : sql`select ${columns} from annotation_views as v where ${isRow}`
+  },
+)
