@@ -10,6 +10,7 @@ import type {
 import type { Credentials } from '../access/credentials/credentials.ts'
 import type { Pages } from './answers/page-tokens.ts'
 import type { Secrets } from '../access/credentials/secrets.ts'
+import type { PermissionProvider } from '../access/provider/permission-provider.ts'
 import type { UserTokens } from '../access/tokens/user-tokens.ts'
 import type { Config, Limits } from '../config.ts'
 import type { StoredDocuments } from '../crdt/stored-documents.ts'
@@ -38,6 +39,8 @@ export interface HandlerServices {
   readonly credentials: Credentials
   readonly secrets: Secrets
   readonly userTokens: UserTokens
+  /** Do not wait for it in a transaction. */
+  readonly permissionProvider: PermissionProvider
   readonly isDisposable: (email: string) => boolean
   readonly limits: Limits
   readonly workspaceCreation: Config['workspaceCreation']

@@ -1,6 +1,7 @@
 import type { ApiKey } from '../../store/api-keys.ts'
 import type { Db } from '../../store/engine/db.ts'
-import { type Decision, decide, limit, mergeGrants } from '../permissions.ts'
+import { type Decision, decide, limit, mergeGrants, type Subject } from '../permissions.ts'
+import type { ProviderAnswers } from '../provider/permission-provider.ts'
 import { loadOpenedDocument, type Overlay } from '../subjects.ts'
 import type { TokenGrant } from '../tokens/token-claims.ts'
 
@@ -17,6 +18,7 @@ export type SessionUser =
 /**
  * Decides what each session may do with the document, in at most four queries for up to 5,000 users. A decision is valid
  * until its `expiresAt`, unless an operation changes access before. It does not include the expiry of the token itself.
+ * With `answers`, the permission provider decides about users. A user whose answer is not known is denied.
  */
 export async function evaluateAccess(
   db: Db,
@@ -25,9 +27,27 @@ export async function evaluateAccess(
   documentId: string,
   users: readonly SessionUser[],
   nowSeconds: number,
+  answers?: ProviderAnswers,
 ): Promise<Decision[]> {
   const userIds = new Set(users.flatMap((user) => (user === 'backend' ? [] : user.userId)))
   const opened = await loadOpenedDocument(db, key, organizationId, documentId, [...userIds])
+  const providerFor = (userId: string): Pick<Subject, 'provider'> => {
+    if (!answers) return {}
+    const source = 'setDocuments'
+    const parentFolderId = opened.folderId
+    const known = answers.find({
+      userId,
+      organizationId,
+      type: 'document',
+      id: documentId,
+      source,
+      parentFolderId,
+    })
+    if (!known?.answer) return { provider: { answer: undefined } }
+    // Deciding again when the answer is to be renewed makes the server ask for the next one.
+    const expiresAt = nowSeconds < known.renewAt ? known.renewAt : known.endsAt
+    return { provider: { answer: { ...known.answer, expiresAt } } }
+  }
   return users.map((user) => {
     if (user === 'backend') return decide(opened.subject('', asEditor), nowSeconds)
     const removedAt = opened.removedAt(user.userId)
@@ -35,7 +55,8 @@ export async function evaluateAccess(
     const here = user.resources.filter(
       (grant) => grant.organizationId === organizationId && grant.issuedAt > removedAt,
     )
-    const decision = decide(opened.subject(user.userId, withToken(here, nowSeconds)), nowSeconds)
+    const subject = opened.subject(user.userId, withToken(here, nowSeconds))
+    const decision = decide({ ...subject, ...providerFor(user.userId) }, nowSeconds)
     if (!user.isLimited) return decision
     return limit(
       decision,
