@@ -223,7 +223,11 @@ describe.each(stores)('a permission provider and live clients on %s', (store) =>
     const bob = await open('bob')
     await expect.poll(() => provider.calls.length).toBe(2)
     // A change of access makes all decisions stale.
-    await given.users(tenant, ['cleo'], { documentId: 'doc_1' })
+    await tenant.client.documents.updateAccess({
+      organizationId: 'org_1',
+      documentIds: ['doc_1'],
+      accessType: 'restricted',
+    })
     expect(await ada.update(wordUpdate('hello'))).toBe('saved')
     expect(bob.roles).toEqual([])
     answer()
