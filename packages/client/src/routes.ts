@@ -33,11 +33,16 @@ export const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> =
   auth: {
     generateToken: ['/auth/generate_token', 'apiKey', 'read', ['v2']],
     getToken: ['/auth/token/get', 'body', 'read', ['v1']],
+    generateSignature: ['/auth/generate_signature', 'apiKey', 'read', ['v2']],
   },
   permissions: {
     add: ['/auth/permissions/add', 'apiKey', 'write', ['v2']],
     get: ['/auth/permissions/get', 'apiKey', 'read', ['v2']],
     remove: ['/auth/permissions/remove', 'apiKey', 'write', ['v2']],
+  },
+  permissionProviderConfig: {
+    get: ['/workspace/permissionproviderconfig/get', 'apiKey', 'read', ['v2']],
+    update: ['/workspace/permissionproviderconfig/update', 'apiKey', 'write', ['v2']],
   },
   organizations: {
     add: ['/organizations/add', 'apiKey', 'write', ['v1', 'v2']],

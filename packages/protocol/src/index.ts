@@ -15,6 +15,7 @@ import { folders } from './operations/folders.ts'
 import { liveState } from './operations/live-state.ts'
 import { notifications } from './operations/notifications.ts'
 import { organizations } from './operations/organizations.ts'
+import { permissionProviderConfig } from './operations/permission-provider-config.ts'
 import { permissions } from './operations/permissions.ts'
 import { presence } from './operations/presence.ts'
 import { userGroups } from './operations/user-groups.ts'
@@ -31,6 +32,7 @@ export const operations = {
   emailConfig,
   auth,
   permissions,
+  permissionProviderConfig,
   organizations,
   folders,
   documents,
@@ -64,6 +66,7 @@ export * from './resources/events.ts'
 export * from './resources/folders.ts'
 export * from './resources/notifications.ts'
 export * from './resources/organizations.ts'
+export * from './resources/permission-provider.ts'
 export * from './resources/permissions.ts'
 export * from './resources/presence.ts'
 export * from './resources/service-configs.ts'

@@ -1,4 +1,5 @@
 import { type LogLevel, logLevels } from './platform/log/log-level.ts'
+import type { PrivateAddresses } from './platform/outgoing/resolve-host.ts'
 import type { ApiKeyOptions } from './store/api-keys.ts'
 import type { Durability } from './store/engine/db.ts'
 
@@ -64,6 +65,8 @@ export interface Config {
   disposableDomainsExcept: readonly string[]
   /** `closed`: Create Workspace refuses every caller. */
   workspaceCreation: 'open' | 'closed'
+  /** Whether the server may connect to private addresses when it calls a URL that a tenant has set. */
+  outgoingPrivateAddresses: PrivateAddresses
   /** The default access type of documents under new API keys. */
   defaultDocumentAccess: ApiKeyOptions['defaultDocumentAccessType']
   /** How long events stay in the event log. */
@@ -154,6 +157,7 @@ export function readConfig(env: Environment): Config {
     disposableDomains: list('DISPOSABLE_DOMAINS'),
     disposableDomainsExcept: list('DISPOSABLE_DOMAINS_EXCEPT'),
     workspaceCreation: choice('WORKSPACE_CREATION', ['open', 'closed'], 'open'),
+    outgoingPrivateAddresses: choice('OUTGOING_PRIVATE_ADDRESSES', ['refused', 'allowed'], 'refused'),
     defaultDocumentAccess: choice('DEFAULT_DOCUMENT_ACCESS', documentAccess, 'public'),
     eventRetentionDays: integer('EVENT_RETENTION_DAYS', 30, 1, 3650),
     requestTimeoutSeconds: integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 3600),

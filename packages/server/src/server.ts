@@ -4,6 +4,7 @@ import { Credentials } from './access/credentials/credentials.ts'
 import { LargeDeletions } from './deletions/large-deletions.ts'
 import { createDisposableCheck } from './access/domains/disposable.ts'
 import type { Secrets } from './access/credentials/secrets.ts'
+import { PermissionProvider } from './access/provider/permission-provider.ts'
 import { createUserTokens } from './access/tokens/user-tokens.ts'
 import { createCallableOperations } from './calls/callable-operations.ts'
 import { createLiveVersionCalls } from './calls/live-version-calls.ts'
@@ -34,6 +35,7 @@ import { type Bus, createServerBus } from './bus.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import type { Log } from './platform/log/log.ts'
 import type { Metrics } from './platform/metrics/metrics.ts'
+import { createOutgoingPost, type OutgoingPostDeps } from './platform/outgoing/outgoing-post.ts'
 import { startWorker } from './platform/threads/worker.ts'
 import { LongReads } from './platform/turns/long-reads.ts'
 import { UnsentAnswers } from './platform/turns/unsent-answers.ts'
@@ -56,6 +58,8 @@ export interface ServerDeps {
   clock?: Clock
   /** How often the job runner looks for postponed jobs. */
   jobPollMs?: number
+  /** Resolves the names of hosts that the server calls. Default: DNS. */
+  resolveHost?: OutgoingPostDeps['resolve']
   /** Default: threads that run the program `worker` beside this module. */
   threads?: DocumentThreads
 }
@@ -76,10 +80,16 @@ export function createServer(deps: ServerDeps): Server {
   const { now } = clock
   let isDraining = false
 
-  // Credentials, rate limits and large deletions.
+  // Credentials, permission providers, rate limits and large deletions.
   const credentials = new Credentials(database, secrets.authTokenKey)
   const userTokens = createUserTokens(database, secrets)
   const rateLimits = createRateLimits(limits)
+  const post = createOutgoingPost({
+    clock,
+    privateAddresses: config.outgoingPrivateAddresses,
+    resolve: deps.resolveHost,
+  })
+  const permissionProvider = new PermissionProvider({ database, secrets, post, clock, log })
   const deletions = new LargeDeletions({
     database,
     clock,
@@ -119,6 +129,7 @@ export function createServer(deps: ServerDeps): Server {
     credentials,
     userTokens,
     rateLimits,
+    permissionProvider,
     limits,
     deletions,
     snapshots,
@@ -147,6 +158,7 @@ export function createServer(deps: ServerDeps): Server {
     database,
     credentials,
     deletions,
+    permissionProvider,
     userTokens,
     bus,
     log,
@@ -232,6 +244,8 @@ export function createServer(deps: ServerDeps): Server {
       isDraining = true
       const deletionsStopped = deletions.stop()
       await gateway.drain()
+      // Requests that wait for a provider are answered now.
+      permissionProvider.stop()
       connections.closeAfterAnswers()
       await Promise.all([app.close(), connections.closeSecond()])
       await deletionsStopped

@@ -35,6 +35,21 @@ export interface OrganizationUserProperties {
   [key: string]: unknown
 }
 
+export interface ProviderPermission {
+  /** Id of the user. */
+  userId: string
+  /** Id of the resource. */
+  resourceId: string
+  /** Kind of the resource. */
+  type: 'organization' | 'folder' | 'document' | 'context'
+  /** Whether the user may open the resource. */
+  hasAccess: boolean
+  /** What the user may do: a `viewer` reads, an `editor` reads and writes. */
+  accessRole?: AccessRole
+  /** When the permission expires, as Unix time in milliseconds. From 0 to 8,640,000,000,000,000. */
+  expiresAt?: number
+}
+
 export interface PermissionResource {
   /** Kind of the resource. `context`: a field of the access context, whose id is `key:value`. */
   type: ResourceType
@@ -54,11 +69,11 @@ export interface PermissionResource {
   expiresAt?: number
 }
 
-/** Kind of the resource. `context`: a field of the access context, whose id is `key:value`. */
-export type ResourceType = 'organization' | 'folder' | 'document' | 'context'
-
 /** What the user may do: a `viewer` reads, an `editor` reads and writes. */
 export type AccessRole = 'viewer' | 'editor'
+
+/** Kind of the resource. `context`: a field of the access context, whose id is `key:value`. */
+export type ResourceType = 'organization' | 'folder' | 'document' | 'context'
 
 export interface AuthGenerateTokenInput {
   /** Id of the user. */
@@ -83,6 +98,16 @@ export interface AuthGetTokenInput {
   userProperties: OrganizationUserProperties
 }
 
+export interface AuthGenerateSignatureInput {
+  /** The entries of the answer, in their order. From 1 to 500 items. */
+  permissions: ProviderPermission[]
+}
+
+export interface AuthGenerateSignatureOutput {
+  /** HMAC-SHA-256 of the entries, as 64 lower-case hexadecimal digits. */
+  signature: string
+}
+
 /** Signed tokens that identify a user and carry the permissions of the user. */
 export interface AuthOperations {
   /**
@@ -104,4 +129,12 @@ export interface AuthOperations {
    * `POST /v1/auth/token/get`
    */
   getToken(input: AuthGetTokenInput, options?: CallOptions): Promise<Result<UserToken>>
+  /**
+   * Signs what your permission provider answers. The permission provider can return the signature beside
+   * `data`. The server then denies everything in an answer that does not match its signature. The entries
+   * must be those of `data`, in the same order. Their `organizationId` is not signed. Nothing is stored.
+   *
+   * `POST /v2/auth/generate_signature`
+   */
+  generateSignature(input: AuthGenerateSignatureInput, options?: CallOptions): Promise<Result<AuthGenerateSignatureOutput>>
 }

@@ -7,6 +7,7 @@ import type { DomainsOperations } from './domains.ts'
 import type { EmailConfigOperations } from './email-config.ts'
 import type { AuthOperations } from './auth.ts'
 import type { PermissionsOperations } from './permissions.ts'
+import type { PermissionProviderConfigOperations } from './permission-provider-config.ts'
 import type { OrganizationsOperations } from './organizations.ts'
 import type { FoldersOperations } from './folders.ts'
 import type { DocumentsOperations } from './documents.ts'
@@ -29,6 +30,7 @@ export type * from './domains.ts'
 export type * from './email-config.ts'
 export type * from './auth.ts'
 export type * from './permissions.ts'
+export type * from './permission-provider-config.ts'
 export type * from './organizations.ts'
 export type * from './folders.ts'
 export type * from './documents.ts'
@@ -61,6 +63,8 @@ export interface Operations {
   readonly auth: AuthOperations
   /** What a user may do with organizations, folders and documents. */
   readonly permissions: PermissionsOperations
+  /** An HTTP endpoint of yours that decides who may open documents. */
+  readonly permissionProviderConfig: PermissionProviderConfigOperations
   /** The top of the tree: folders, documents and users belong to an organization. */
   readonly organizations: OrganizationsOperations
   /** Folders contain documents and other folders, and pass their access type on to them. */

@@ -34,6 +34,11 @@ export const DocumentId = described(ChosenId, 'Id of the document.')
 export const EditorId = described(ChosenId, 'Id of the editor inside the document.')
 export const VersionId = described(ChosenId, 'Id of the version.')
 export const UserId = described(ChosenId, 'Id of the user.')
+/** The user for whom a backend calls. */
+export const ActingUserId = described(
+  ChosenId,
+  'The user who acts. Required for backends. With a user token, it is the user of the token.',
+)
 export const UserGroupId = described(ChosenId, 'Id of the user group.')
 
 /** `root` names the top of the tree, so no folder can have that id (spec 0.6). */

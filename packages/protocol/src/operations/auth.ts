@@ -1,7 +1,8 @@
 import Type from 'typebox'
 import { UserId } from '../base/ids.ts'
 import { operation } from '../base/operation.ts'
-import { described } from '../base/schemas.ts'
+import { batch, described, text } from '../base/schemas.ts'
+import { ProviderPermission } from '../resources/permission-provider.ts'
 import { TokenPermissions } from '../resources/permissions.ts'
 import { OrganizationUserProperties, UserProperties, UserToken } from '../resources/user-tokens.ts'
 
@@ -104,6 +105,39 @@ export const auth = {
         userProperties: { organizationId: 'org_1', isAdmin: false, email: 'ada@example.com' },
       },
       output: { token },
+    },
+  }),
+  generateSignature: operation({
+    spec: '7.6',
+    path: '/auth/generate_signature',
+    versions: ['v2'],
+    access: 'apiKey',
+    effect: 'read',
+    title: 'Generate Signature',
+    summary: 'Signs what your permission provider answers.',
+    description:
+      'The permission provider can return the signature beside `data`. The server then denies everything in an answer that does not match its signature. The entries must be those of `data`, in the same order. Their `organizationId` is not signed. Nothing is stored.',
+    input: Type.Object({
+      permissions: batch(ProviderPermission, 'The entries of the answer, in their order.'),
+    }),
+    output: Type.Object({
+      signature: text('HMAC-SHA-256 of the entries, as 64 lower-case hexadecimal digits.'),
+    }),
+    message: 'Signature generated successfully.',
+    example: {
+      input: {
+        permissions: [
+          {
+            userId: 'user_1',
+            resourceId: 'doc_1',
+            type: 'document',
+            hasAccess: true,
+            accessRole: 'viewer',
+            expiresAt: 1893456000000,
+          },
+        ],
+      },
+      output: { signature: 'ba990af863506929dd59940af1f634c2cdf7d9e69ab4dcca1eded6eed3378fcf' },
     },
   }),
 }

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { CreateDocument, CreateOrganization, PageSize, PageToken } from '../base/fields.ts'
 import {
+  ActingUserId,
   ChosenId,
   DocumentId,
   idBatch,
@@ -21,7 +22,7 @@ import {
   CommentAnnotationInput,
   UserReplacement,
 } from '../resources/comment-annotations.ts'
-import { ActingUserId, AnnotationId, type Comment } from '../resources/comments.ts'
+import { AnnotationId, type Comment } from '../resources/comments.ts'
 import { LocationId } from '../resources/notifications.ts'
 import { NoData, Outcomes } from '../resources/outcomes.ts'
 

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { CreatedAt, LastUpdated, shortText } from '../base/fields.ts'
-import { ChosenId, DocumentId, OrganizationId, visibleCharacters } from '../base/ids.ts'
+import { ActingUserId, ChosenId, DocumentId, OrganizationId, visibleCharacters } from '../base/ids.ts'
 import { maxIdLength } from '../base/limits.ts'
 import { choice, described, flag, jsonObject, mapOf, openObject, text, v2Only } from '../base/schemas.ts'
 import { outcome } from './outcomes.ts'
@@ -28,12 +28,6 @@ export const Icon = Type.String({
   'x-invalid': 'must not be blank and must not contain control characters.',
   description: 'The icon of the reaction: a name such as `HEART_FACE`, or an emoji.',
 })
-
-/** The user for whom a backend calls. */
-export const ActingUserId = described(
-  ChosenId,
-  'The user who acts. Required for backends. With a user token, it is the user of the token.',
-)
 
 /** A reaction of a user to a comment. */
 export const ReactionInput = Type.Object({

@@ -15,6 +15,8 @@ export interface Subjects {
   document(userId: string, documentId: string): Subject | undefined
   /** Returns undefined if the folder does not exist. */
   folder(userId: string, folderId: string): Subject | undefined
+  /** The folder of the document. Null or undefined: the document is in no folder, or does not exist. */
+  folderOf(documentId: string): string | null | undefined
 }
 
 /** Computes the grant of a session on a resource, from the stored grant of the session's user. */
@@ -25,6 +27,8 @@ export type Overlay = (
 ) => Grant | undefined
 
 export interface OpenedDocument {
+  /** Null if the document is in no folder. */
+  readonly folderId: string | null
   subject(userId: string, overlay: Overlay): Subject
   /** When the user was last removed from the organization and all its contents, in Unix milliseconds. 0: never. */
   removedAt(userId: string): number
@@ -60,6 +64,7 @@ export async function loadSubjects(
     },
     folder: (userId, folderId) =>
       scene.hasFolder(folderId) ? scene.inFolder(userId, folderId, asStored) : undefined,
+    folderOf: (documentId) => documents.get(documentId)?.folderId,
   }
 }
 
@@ -83,6 +88,7 @@ export async function loadOpenedDocument(
     folderIds: [],
   })
   return {
+    folderId: document.folderId,
     subject: (userId, overlay) => scene.document(userId, documentId, document, overlay),
     removedAt: (userId) => scene.stored(userId, 'inside', organizationId)?.setAt ?? 0,
   }

@@ -9,8 +9,9 @@ import type {
 } from '@plenum/protocol'
 import type { Credentials } from '../access/credentials/credentials.ts'
 import type { Pages } from './answers/page-tokens.ts'
-import type { SessionUser } from '../access/sessions/session-access.ts'
+import type { UserSession } from '../access/sessions/session-access.ts'
 import type { Secrets } from '../access/credentials/secrets.ts'
+import type { PermissionProvider } from '../access/provider/permission-provider.ts'
 import type { UserTokens } from '../access/tokens/user-tokens.ts'
 import type { Config, Limits } from '../config.ts'
 import type { StoredDocuments } from '../crdt/stored-documents.ts'
@@ -46,7 +47,7 @@ export interface CallingUser {
   readonly name: string | undefined
   readonly isAdmin: boolean
   /** The grants of the token. */
-  readonly session: Exclude<SessionUser, 'backend'>
+  readonly session: UserSession
 }
 
 /** What a handler may use besides its transaction. */
@@ -55,6 +56,8 @@ export interface HandlerServices {
   readonly credentials: Credentials
   readonly secrets: Secrets
   readonly userTokens: UserTokens
+  /** Do not wait for it in a transaction. */
+  readonly permissionProvider: PermissionProvider
   readonly isDisposable: (email: string) => boolean
   readonly limits: Limits
   readonly workspaceCreation: Config['workspaceCreation']

@@ -4,6 +4,7 @@ import { type Answer, answerOf } from './answers/answer.ts'
 import type { CallRequest } from './call-request.ts'
 import { runCombined } from './combined-write.ts'
 import type { AnyHandler, SimpleHandler } from './call.ts'
+import { askProvider } from './provider-questions.ts'
 import { OperationCall } from './operation-call.ts'
 import { runPrepared } from './prepared-write.ts'
 import { runDeletion } from './large-deletion.ts'
@@ -29,6 +30,7 @@ export async function runCall(services: Services, request: CallRequest): Promise
   if ('apiKey' in caller && deletions.mayAffect(caller) && !declaration.reportsProgress) {
     await deletions.waitWhileAffected(caller.apiKey, namedResourcesIn(input))
   }
+  if ('user' in caller) await askProvider(services, caller, input)
   if (write) return runWrite(write, handler)
   const call = new OperationCall(services, request, database.read, startedAt)
   return answerOf(declaration, await (handler as SimpleHandler<Operation>)(call))

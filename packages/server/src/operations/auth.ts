@@ -1,6 +1,7 @@
 import { ApiError, type Operations } from '@plenum/protocol'
 import { refuseBackendUserId } from '../access/backend-users.ts'
 import { normalizeEmail } from '../access/domains/emails.ts'
+import { signPermissions } from '../access/provider/signature.ts'
 import type { Handlers } from '../calls/call.ts'
 import { readGrants, type ResourceGrant } from './shared/permission-resources.ts'
 
@@ -21,6 +22,10 @@ export const authHandlers: Handlers<Operations['auth']> = {
     ]
     const user = { apiKey, userId: input.userId, userProperties, permissions: { resources } }
     return { token: await userTokens.sign(user, now) }
+  },
+
+  async generateSignature({ input, caller: { apiKey }, services: { secrets } }) {
+    return { signature: signPermissions(secrets.permissionSignatureKey(apiKey), input.permissions) }
   },
 }
 

@@ -15,6 +15,7 @@ import { folderHandlers } from './folders/folders.ts'
 import { liveStateHandlers } from './live-state.ts'
 import { notificationHandlers } from './notifications/notifications.ts'
 import { organizationHandlers } from './organizations.ts'
+import { permissionProviderConfigHandlers } from './permission-provider-config.ts'
 import { permissionHandlers } from './permissions.ts'
 import { presenceHandlers } from './presence.ts'
 import { userGroupHandlers } from './user-groups.ts'
@@ -31,6 +32,7 @@ export const handlers: AllHandlers = {
   emailConfig: emailConfigHandlers,
   auth: authHandlers,
   permissions: permissionHandlers,
+  permissionProviderConfig: permissionProviderConfigHandlers,
   organizations: organizationHandlers,
   folders: folderHandlers,
   documents: documentHandlers,

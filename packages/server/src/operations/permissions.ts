@@ -1,6 +1,9 @@
 import { ApiError, type Operations, type Permission, type UserPermissions } from '@plenum/protocol'
 import { decide, decideOrganization, isLive, type Subject, type Verdict } from '../access/permissions.ts'
-import { loadSubjects } from '../access/subjects.ts'
+import type { ProviderAnswers } from '../access/provider/permission-provider.ts'
+import type { Question } from '../access/provider/question.ts'
+import { withProvider } from '../access/provider/with-provider.ts'
+import { loadSubjects, type Subjects } from '../access/subjects.ts'
 import type { Handlers } from '../calls/call.ts'
 import * as memberships from '../store/access/memberships.ts'
 import type { Db } from '../store/engine/db.ts'
@@ -22,41 +25,22 @@ export const permissionHandlers: Handlers<Operations['permissions']> = {
     return null
   },
 
-  async get({ input, caller, db, now, services: { longReads } }) {
+  async get({ input, caller, db, services: { longReads, permissionProvider, clock } }) {
     const { organizationId } = input
     const userIds = unique(input.userIds)
     const { pause } = longReads.open(caller.apiKey)
-    const subjects = await loadSubjects(db, caller, organizationId, userIds, input, pause)
-    if (!subjects) throw new ApiError('NOT_FOUND', 'Organization does not exist')
-
-    const nowSeconds = Math.floor(now / 1000)
-    let hasUnknown = false
-    const permission = (kind: 'folder' | 'document', subject: Subject | undefined): Permission => {
-      hasUnknown ||= subject === undefined
-      if (!subject) return { error: `${labels[kind]} does not exist`, errorCode: 'does_not_exist' }
-      const decision = decide(subject, nowSeconds)
-      return { ...present(kind, decision), accessType: decision.accessType }
-    }
-    const permissionsOf = (userId: string): UserPermissions => ({
-      ...(input.folderIds && {
-        folders: byKey(input.folderIds, (id) => permission('folder', subjects.folder(userId, id))),
-      }),
-      ...(input.documentIds && {
-        documents: byKey(input.documentIds, (id) => permission('document', subjects.document(userId, id))),
-      }),
-      organization: byKey([organizationId], () =>
-        present('organization', decideOrganization(subjects.organization(userId), nowSeconds)),
-      ),
+    const { permissions, hasUnknown } = await permissionProvider.check(caller, async (answers) => {
+      const subjects = await loadSubjects(db, caller, organizationId, userIds, input, pause)
+      if (!subjects) throw new ApiError('NOT_FOUND', 'Organization does not exist')
+      const reader = new PermissionReader(subjects, answers, organizationId, Math.floor(clock.now() / 1000))
+      const found: [userId: string, permissions: UserPermissions][] = []
+      for (const userId of userIds) {
+        await pause()
+        const context = await findContext(db, caller.apiKey, userId, organizationId, clock.now())
+        found.push([userId, { ...reader.permissionsOf(userId, input), ...context }])
+      }
+      return { permissions: Object.fromEntries(found), hasUnknown: reader.hasUnknown }
     })
-    const found: [userId: string, permissions: UserPermissions][] = []
-    for (const userId of userIds) {
-      await pause()
-      const held = await memberships.findAccessFields(db, caller.apiKey, userId, organizationId)
-      const accessFields = held.filter((grant) => isLive(grant, nowSeconds)).map(({ id }) => id)
-      const context = accessFields.length > 0 ? { context: { accessFields } } : {}
-      found.push([userId, { ...permissionsOf(userId), ...context }])
-    }
-    const permissions = Object.fromEntries(found)
     if (hasUnknown && !input.skipResourceExistenceValidation) {
       throw new ApiError('NOT_FOUND', 'Folder or document does not exist', { details: permissions })
     }
@@ -77,6 +61,19 @@ export const permissionHandlers: Handlers<Operations['permissions']> = {
   },
 }
 
+/** The fields of the access context that the user holds. */
+async function findContext(
+  db: Db,
+  apiKey: string,
+  userId: string,
+  organizationId: string,
+  now: number,
+): Promise<Pick<UserPermissions, 'context'>> {
+  const held = await memberships.findAccessFields(db, apiKey, userId, organizationId)
+  const accessFields = held.filter((grant) => isLive(grant, now / 1000)).map(({ id }) => id)
+  return accessFields.length > 0 ? { context: { accessFields } } : {}
+}
+
 /** A user who holds very many fields would make every check of an access context slow (spec 0.7). */
 const maxAccessFields = 200
 
@@ -95,6 +92,74 @@ async function limitAccessFields(
     throw new ApiError('INVALID_ARGUMENT', message)
   }
 }
+
+/** Decides what users may do, and presents it as Get Permissions answers. */
+class PermissionReader {
+  /** Whether a folder or document does not exist. */
+  hasUnknown = false
+  readonly #subjects: Subjects
+  readonly #answers: ProviderAnswers | undefined
+  readonly #organizationId: string
+  readonly #nowSeconds: number
+
+  constructor(
+    subjects: Subjects,
+    answers: ProviderAnswers | undefined,
+    organizationId: string,
+    nowSeconds: number,
+  ) {
+    this.#subjects = subjects
+    this.#answers = answers
+    this.#organizationId = organizationId
+    this.#nowSeconds = nowSeconds
+  }
+
+  permissionsOf(
+    userId: string,
+    { folderIds, documentIds }: { folderIds?: readonly string[]; documentIds?: readonly string[] },
+  ): UserPermissions {
+    const subjects = this.#subjects
+    return {
+      ...(folderIds && {
+        folders: byKey(folderIds, (id) =>
+          this.#permission(subjects.folder(userId, id), { userId, type: 'folder', id }),
+        ),
+      }),
+      ...(documentIds && {
+        documents: byKey(documentIds, (id) => {
+          const parentFolderId = subjects.folderOf(id)
+          return this.#permission(subjects.document(userId, id), {
+            userId,
+            type: 'document',
+            id,
+            ...(parentFolderId != null && { parentFolderId }),
+          })
+        }),
+      }),
+      organization: byKey([this.#organizationId], (id) => {
+        const question = this.#question({ userId, type: 'organization', id })
+        const subject = withProvider(subjects.organization(userId), this.#answers, question)
+        return present('organization', decideOrganization(subject, this.#nowSeconds))
+      }),
+    }
+  }
+
+  #permission(subject: Subject | undefined, about: About & { type: keyof typeof labels }): Permission {
+    const { type } = about
+    this.hasUnknown ||= subject === undefined
+    if (!subject) return { error: `${labels[type]} does not exist`, errorCode: 'does_not_exist' }
+    const decision = decide(withProvider(subject, this.#answers, this.#question(about)), this.#nowSeconds)
+    return { ...present(type, decision), accessType: decision.accessType }
+  }
+
+  #question(about: About): Question {
+    const source = about.type === 'organization' ? 'identify' : 'setDocuments'
+    return { ...about, organizationId: this.#organizationId, source }
+  }
+}
+
+/** The user and the resource of a question. */
+type About = Omit<Question, 'organizationId' | 'source'>
 
 const labels = { folder: 'Folder', document: 'Document' } as const
 

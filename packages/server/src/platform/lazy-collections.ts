@@ -50,6 +50,10 @@ export class LazySet<Value> {
     return this.#set?.size ?? 0
   }
 
+  has(value: Value): boolean {
+    return this.#set?.has(value) ?? false
+  }
+
   add(value: Value): void {
     this.#set ??= new Set()
     this.#set.add(value)

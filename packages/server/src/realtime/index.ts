@@ -1,3 +1,4 @@
+import type { PermissionProvider } from '../access/provider/permission-provider.ts'
 import type { Limits } from '../config.ts'
 import { createCrdt } from '../crdt/crdt.ts'
 import type { DocumentThreads } from '../crdt/document-threads.ts'
@@ -15,6 +16,7 @@ import { createLargeJson } from './messages/large-json.ts'
 export interface RealtimeDeps extends Omit<IdentityDeps, 'pages'> {
   log: Log
   limits: Limits
+  permissionProvider: PermissionProvider
   threads: DocumentThreads
   publicOrigins: readonly string[]
   addressOf: GatewayDeps['addressOf']
@@ -26,8 +28,8 @@ export interface RealtimeDeps extends Omit<IdentityDeps, 'pages'> {
 
 /** Creates the realtime part of the server: sockets, open documents, editors, presence and live states. */
 export function createGateway(deps: RealtimeDeps): Gateway {
-  const { log, limits, threads, publicOrigins, addressOf, runVersionOperation, unsentAnswers, ...others } =
-    deps
+  const { log, limits, threads, permissionProvider, publicOrigins, ...connecting } = deps
+  const { addressOf, runVersionOperation, unsentAnswers, ...others } = connecting
   const { database, bus, credentials, deletions, now, clock = { ...systemClock, now } } = others
   const shared = { ...others, clock, log }
   const pages = new OpenPages({ database, bus, log, publicOrigins, clock })
@@ -35,6 +37,7 @@ export function createGateway(deps: RealtimeDeps): Gateway {
     database,
     credentials,
     deletions,
+    permissionProvider,
     bus,
     crdt: createCrdt(threads),
     largeJson: createLargeJson(threads, clock),

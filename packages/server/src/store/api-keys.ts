@@ -32,6 +32,8 @@ export interface ApiKey {
   options: ApiKeyOptions
   /** Whether the API key has unfinished deletions. Stale where API keys are cached in memory. */
   hasDeletions?: boolean
+  /** Set if the permission provider is on. Changes with every change of its settings. */
+  providerRevision?: string
 }
 
 /** The stored data of a token. The token itself is derived from it (spec 26 #24). */
@@ -59,6 +61,15 @@ const selectWithTokens = prepared(
           .whereRef('deletions.api_key', '=', 'api_keys.api_key')
           .as('deletions'),
       )
+      .select((eb) =>
+        eb
+          .selectFrom('service_configs')
+          .select('config')
+          .whereRef('service_configs.api_key', '=', 'api_keys.api_key')
+          .where('service', '=', 'permissionProvider')
+          .where('enabled', '=', 1)
+          .as('provider'),
+      )
       .where('api_keys.api_key', '=', apiKey),
   { isSmallRead: true },
 )
@@ -83,6 +94,7 @@ export async function find(
       ownerEmail: row.owner_email,
       options: { ...defaultOptions, ...parse<Partial<ApiKeyOptions>>(row.options) },
       hasDeletions: (row.deletions ?? 0) > 0,
+      ...(row.provider != null && { providerRevision: parse<{ revision: string }>(row.provider).revision }),
     },
     tokens: rows.flatMap(({ token_id, token_name, domains, issued_at }) =>
       token_id === null

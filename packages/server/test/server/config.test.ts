@@ -25,6 +25,7 @@ const defaults: Config = {
   disposableDomains: [],
   disposableDomainsExcept: [],
   workspaceCreation: 'open',
+  outgoingPrivateAddresses: 'refused',
   defaultDocumentAccess: 'public',
   eventRetentionDays: 30,
   requestTimeoutSeconds: 30,
@@ -94,6 +95,7 @@ const choices: [name: string, key: Key, accepted: readonly string[]][] = [
   ['LOG_LEVEL', 'logLevel', logLevels],
   ['LOG_FORMAT', 'logFormat', ['pretty', 'json']],
   ['WORKSPACE_CREATION', 'workspaceCreation', ['open', 'closed']],
+  ['OUTGOING_PRIVATE_ADDRESSES', 'outgoingPrivateAddresses', ['refused', 'allowed']],
   ['DEFAULT_DOCUMENT_ACCESS', 'defaultDocumentAccess', ['public', 'organizationPrivate', 'restricted']],
 ]
 const addresses: [name: string, key: Key, accepted: string[], protocols: string][] = [

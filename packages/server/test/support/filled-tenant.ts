@@ -120,6 +120,7 @@ export function normalized(body: unknown, tenant: given.Tenant): unknown {
       .replace(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, 'TOKEN')
       .replace(/"(key|ws|own|job|mig|ver)_[0-9a-z]{20}"/g, '"ID"')
       .replace(/"[0-9a-f]{32}"/g, '"HASH"')
+      .replace(/"[0-9a-f]{64}"/g, '"SIGNATURE"')
       .replace(/"\d{16}(!_[0-9a-z]{20})?"/g, '"DIGITS"')
       .replace(/\b1[78]\d{11}\b/g, '"TIME"')
       .replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '"TIME"'),

@@ -113,6 +113,8 @@ export async function startServer(store: Store, options: ServerOptions = {}): Pr
     clock: serverClock,
     jobPollMs,
     threads,
+    // Tests call servers at 127.0.0.1 only, by that address.
+    resolveHost: () => Promise.reject(new Error('Tests resolve no names.')),
   })
   const url = await server.start()
 

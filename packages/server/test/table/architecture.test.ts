@@ -18,7 +18,14 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
   'server/bus.ts': { ours: ['protocol', 'server/platform'], theirs: [] },
   'server/platform': {
     ours: ['protocol'],
-    theirs: ['pino', 'prom-client', 'rate-limiter-flexible', 'sanitize-html', 'secure-json-parse'],
+    theirs: [
+      'ipaddr.js',
+      'pino',
+      'prom-client',
+      'rate-limiter-flexible',
+      'sanitize-html',
+      'secure-json-parse',
+    ],
   },
 
   // Yjs documents: pure functions, and the threads that build documents.

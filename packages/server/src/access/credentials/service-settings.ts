@@ -40,3 +40,13 @@ export async function writeSettings<C>(
   const secret = credential === '' ? null : secrets.seal(credential, contextOf(apiKey, service))
   await serviceConfigs.save(db, apiKey, service, { enabled, config, secret })
 }
+
+/** Shows six characters of a credential, or none if the credential has at most twelve. */
+export function mask(credential: string): string {
+  if (credential === '') return ''
+  return credential.length <= 12 ? '...' : `${credential.slice(0, 3)}...${credential.slice(-3)}`
+}
+
+/** The credential after a change. A caller that sends none, or sends the masked one back, keeps it. */
+export const changedCredential = (stored: string, sent: string | undefined): string =>
+  sent === undefined || sent === mask(stored) ? stored : sent

@@ -2,77 +2,101 @@ import type { ApiKey } from '../../store/api-keys.ts'
 import type { Db } from '../../store/engine/db.ts'
 import type { DocumentRef } from '../../store/refs.ts'
 import { type Decision, decide, limit, mergeGrants, type Subject } from '../permissions.ts'
-import { loadOpenedDocument, type Overlay } from '../subjects.ts'
+import type { ProviderAnswers } from '../provider/permission-provider.ts'
+import { loadOpenedDocument, type OpenedDocument, type Overlay } from '../subjects.ts'
 import type { TokenGrant } from '../tokens/token-claims.ts'
 
 /** Who opens a document: a user with the grants of the token, or a backend with the credentials of the API key. */
-export type SessionUser =
-  | {
-      userId: string
-      resources: readonly TokenGrant[]
-      /** Whether the token opens only the documents in its resources, with at most the role that it names there. */
-      isLimited?: boolean | undefined
-    }
-  | 'backend'
+export type SessionUser = UserSession | 'backend'
+
+export interface UserSession {
+  userId: string
+  resources: readonly TokenGrant[]
+  /** Whether the token opens only the documents in its resources, with at most the role that it names there. */
+  isLimited?: boolean | undefined
+}
+
+type Key = Pick<ApiKey, 'apiKey' | 'options'>
 
 /**
  * Decides what each session may do with the document, in at most four queries for up to 5,000 users. A decision is valid
  * until its `expiresAt`, unless an operation changes access before. It does not include the expiry of the token itself.
+ * With `answers`, the permission provider decides about users. A user whose answer is not known is denied.
  */
 export async function evaluateAccess(
   db: Db,
-  key: Pick<ApiKey, 'apiKey' | 'options'>,
+  key: Key,
   organizationId: string,
   documentId: string,
   users: readonly SessionUser[],
   nowSeconds: number,
+  answers?: ProviderAnswers,
 ): Promise<Decision[]> {
   const userIds = new Set(users.flatMap((user) => (user === 'backend' ? [] : user.userId)))
   const opened = await loadOpenedDocument(db, key, organizationId, documentId, [...userIds])
-  return users.map((user) => {
-    if (user === 'backend') return decide(opened.subject('', asEditor), nowSeconds)
-    const here = grantsHere(user, organizationId, opened.removedAt(user.userId))
-    const subject = opened.subject(user.userId, withToken(here, nowSeconds))
-    return decideFor(user, here, documentId, subject, nowSeconds)
-  })
+  const document = { organizationId, documentId }
+  return users.map((user) =>
+    user === 'backend'
+      ? decide(opened.subject('', asEditor), nowSeconds)
+      : decideFor(opened, document, user, nowSeconds, answers).decision,
+  )
 }
 
 /** What one user may do with a document, and the grants of the session there. */
 export async function evaluateSession(
   db: Db,
-  key: Pick<ApiKey, 'apiKey' | 'options'>,
-  { organizationId, documentId }: DocumentRef,
-  user: Exclude<SessionUser, 'backend'>,
+  key: Key,
+  document: DocumentRef,
+  user: UserSession,
   nowSeconds: number,
+  answers?: ProviderAnswers,
 ): Promise<{ decision: Decision; overlay: Overlay }> {
+  const { organizationId, documentId } = document
   const opened = await loadOpenedDocument(db, key, organizationId, documentId, [user.userId])
-  const here = grantsHere(user, organizationId, opened.removedAt(user.userId))
-  const overlay = withToken(here, nowSeconds)
-  return {
-    decision: decideFor(user, here, documentId, opened.subject(user.userId, overlay), nowSeconds),
-    overlay,
-  }
+  return decideFor(opened, document, user, nowSeconds, answers)
 }
 
-/** The grants of the token in the organization. Tokens from before the user was removed from it grant nothing there. */
-const grantsHere = (
-  { resources }: Exclude<SessionUser, 'backend'>,
-  organizationId: string,
-  removedAt: number,
-): TokenGrant[] =>
-  resources.filter((grant) => grant.organizationId === organizationId && grant.issuedAt > removedAt)
-
 function decideFor(
-  { isLimited }: Exclude<SessionUser, 'backend'>,
-  here: readonly TokenGrant[],
-  documentId: string,
-  subject: Subject,
+  opened: OpenedDocument,
+  document: DocumentRef,
+  user: UserSession,
   nowSeconds: number,
-): Decision {
-  const decision = decide(subject, nowSeconds)
-  if (!isLimited) return decision
+  answers: ProviderAnswers | undefined,
+): { decision: Decision; overlay: Overlay } {
+  const { organizationId, documentId } = document
+  const { userId, resources, isLimited } = user
+  const removedAt = opened.removedAt(userId)
+  // Tokens from before the user was removed from the organization grant nothing in it.
+  const here = resources.filter(
+    (grant) => grant.organizationId === organizationId && grant.issuedAt > removedAt,
+  )
+  const overlay = withToken(here, nowSeconds)
+  const provider = answers && findAnswer(answers, opened, document, userId, nowSeconds)
+  const decision = decide({ ...opened.subject(userId, overlay), ...provider }, nowSeconds)
+  if (!isLimited) return { decision, overlay }
   const granted = here.find(({ type, id }) => type === 'document' && id === documentId)
-  return limit(decision, granted, nowSeconds)
+  return { decision: limit(decision, granted, nowSeconds), overlay }
+}
+
+function findAnswer(
+  answers: ProviderAnswers,
+  opened: OpenedDocument,
+  { organizationId, documentId }: DocumentRef,
+  userId: string,
+  nowSeconds: number,
+): Pick<Subject, 'provider'> {
+  const known = answers.find({
+    userId,
+    organizationId,
+    type: 'document',
+    id: documentId,
+    source: 'setDocuments',
+    parentFolderId: opened.folderId,
+  })
+  if (!known?.answer) return { provider: { answer: undefined } }
+  // Deciding again when the answer is to be renewed makes the server ask for the next one.
+  const expiresAt = nowSeconds < known.renewAt ? known.renewAt : known.endsAt
+  return { provider: { answer: { ...known.answer, expiresAt } } }
 }
 
 /** For a backend: a grant on the document itself gives access under every access type. */

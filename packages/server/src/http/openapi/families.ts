@@ -35,6 +35,10 @@ export const families: Record<Family, { title: string; description: string }> = 
     title: 'Permissions',
     description: 'What a user may do with organizations, folders and documents.',
   },
+  permissionProviderConfig: {
+    title: 'Permission provider',
+    description: 'An HTTP endpoint of yours that decides who may open documents.',
+  },
   organizations: {
     title: 'Organizations',
     description: 'The top of the tree: folders, documents and users belong to an organization.',

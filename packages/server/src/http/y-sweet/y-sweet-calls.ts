@@ -105,12 +105,14 @@ export class YSweetCalls {
 
   async asUpdate({ key, user }: Bearer, docId: string): Promise<Uint8Array> {
     const { services, log } = this.#deps
-    const { database, clock, storedDocuments } = services
+    const { database, clock, storedDocuments, permissionProvider } = services
     const ref = this.#editorRefOf(docId)
     await this.#waitForDeletions(key, ref)
     const { organizationId, documentId } = ref
     const seconds = Math.floor(clock.now() / 1000)
-    const [decision] = await evaluateAccess(database.read, key, organizationId, documentId, [user], seconds)
+    const [decision] = await permissionProvider.check(key, (answers) =>
+      evaluateAccess(database.read, key, organizationId, documentId, [user], seconds, answers),
+    )
     if (!decision?.allowed) throw new ApiError('PERMISSION_DENIED', 'The user may not open this document.')
     await this.#requireDocument(key, ref)
     return wholeUpdate(database.read, key.apiKey, ref, { storedDocuments, log })

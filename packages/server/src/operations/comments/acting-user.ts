@@ -2,7 +2,7 @@ import { ApiError, type UserInput } from '@plenum/protocol'
 import { canWrite } from '../../access/permissions.ts'
 import { evaluateSession } from '../../access/sessions/session-access.ts'
 import { createVisible } from '../../access/viewers.ts'
-import type { CallingUser, UserCaller } from '../../calls/call.ts'
+import type { CallingUser, HandlerServices, UserCaller } from '../../calls/call.ts'
 import type { StoredAnnotation } from '../../store/comments/annotation.ts'
 import type { Visible } from '../../store/comments/audience.ts'
 import type { Db } from '../../store/engine/db.ts'
@@ -11,6 +11,7 @@ import { doesNotExist } from '../shared/does-not-exist.ts'
 
 /** The parts of a call that the checks use. */
 export interface ActingCall {
+  readonly services: Pick<HandlerServices, 'permissionProvider'>
   readonly caller: UserCaller
   readonly db: Db
   readonly now: number
@@ -25,13 +26,20 @@ export const deniedMessage = 'User does not have access to document'
  * backend calls, which sees all.
  */
 export async function requireAccess(
-  { caller, db, now }: ActingCall,
+  { caller, db, now, services }: ActingCall,
   document: DocumentRef,
   need: 'read' | 'write',
 ): Promise<Visible | undefined> {
   const { user, apiKey } = caller
   if (!user) return undefined
-  const { decision, overlay } = await evaluateSession(db, caller, document, user.session, now / 1000)
+  const { decision, overlay } = await evaluateSession(
+    db,
+    caller,
+    document,
+    user.session,
+    now / 1000,
+    services.permissionProvider.answersFor(caller),
+  )
   if (need === 'write' ? !canWrite(decision) : !decision.allowed) throw denied(deniedMessage)
   const { organizationId } = document
   return createVisible(db, { apiKey, organizationId, userId: user.userId, now, overlay })

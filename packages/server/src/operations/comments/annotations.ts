@@ -123,7 +123,7 @@ async function requireAccessToAll(
 
 /** What the user of a count may see in each document; undefined: the user may not read the document. */
 async function createReader(
-  { input: { organizationId, userId }, caller, db, now }: Call<Family['count']>,
+  { input: { organizationId, userId }, caller, db, now, services }: Call<Family['count']>,
   documentIds: readonly string[],
   pause: () => Promise<void>,
 ): Promise<(documentId: string) => Promise<Visible | undefined>> {
@@ -132,7 +132,14 @@ async function createReader(
     return async (documentId) => {
       await pause()
       const document = { organizationId, documentId }
-      const { decision, overlay } = await evaluateSession(db, caller, document, user.session, now / 1000)
+      const { decision, overlay } = await evaluateSession(
+        db,
+        caller,
+        document,
+        user.session,
+        now / 1000,
+        services.permissionProvider.answersFor(caller),
+      )
       return decision.allowed
         ? createVisible(db, { apiKey, organizationId, userId, now, overlay })
         : undefined

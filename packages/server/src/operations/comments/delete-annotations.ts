@@ -29,7 +29,7 @@ export const deleteAnnotations: PreparedWrite<Delete> = {
       )
       if (!hasMore) return deleted
       const step = (db: Db) =>
-        deleteSome({ db, caller, now, signal: () => {} }, { ...call.input, ...document })
+        deleteSome({ db, caller, now, services, signal: () => {} }, { ...call.input, ...document })
       deleted.push(...(await services.writeStep(step, caller.apiKey)).deleted)
     }
   },

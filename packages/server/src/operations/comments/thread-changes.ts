@@ -9,7 +9,7 @@ import type { DocumentRef } from '../../store/refs.ts'
 import { doesNotExist } from '../shared/does-not-exist.ts'
 
 /** The parts of a call that changes of annotations use. */
-export type ThreadCall = Pick<Call, 'db' | 'now' | 'signal'> & { caller: UserCaller }
+export type ThreadCall = Pick<Call, 'db' | 'now' | 'signal' | 'services'> & { caller: UserCaller }
 
 interface EventInput {
   name: RecordedName

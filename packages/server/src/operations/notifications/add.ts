@@ -9,7 +9,7 @@ import * as notifications from '../../store/notifications/notifications.ts'
 import * as users from '../../store/users/users.ts'
 import { requireLevel } from '../shared/levels.ts'
 import { locationIdOf } from '../shared/locations.ts'
-import { type Audience, findRecipients, mayExceedTransaction } from './recipients.ts'
+import { type Audience, findRecipients, mayExceedTransaction, type RecipientSearch } from './recipients.ts'
 
 type Add = Operations['notifications']['add']
 
@@ -22,8 +22,8 @@ interface HiddenNotification {
 }
 
 /**
- * A notification with many recipients is written in short transactions, so that other writes run in between. It stays
- * hidden until the last transaction. If the server dies before that, the recorded deletion removes the notification.
+ * A notification with many recipients, or whose recipients the permission provider verifies, is written in short
+ * transactions, so that other writes run in between. It stays hidden until the last transaction. If the server dies before that, the recorded deletion removes the notification.
  */
 export const addNotification: PreparedWrite<Add> = {
   async prepare(call): Promise<HiddenNotification | undefined> {
@@ -32,12 +32,14 @@ export const addNotification: PreparedWrite<Add> = {
       caller,
       db,
       now,
-      services: { clock, writeStep },
+      services: { clock, writeStep, permissionProvider },
     } = call
     const { apiKey } = caller
     validate(input)
     const audience = audienceOf(input)
-    if (!(await mayExceedTransaction(db, apiKey, audience, now))) return undefined
+    // The permission provider is asked outside of transactions.
+    const asksProvider = audience.verifyUserPermissions && caller.providerRevision !== undefined
+    if (!asksProvider && !(await mayExceedTransaction(db, apiKey, audience, now))) return undefined
     const { organizationId } = input
     const id = input.notificationId ?? newNotificationId()
     const hidden = { id, key: newKey(id), deletionId: newId('del') }
@@ -51,7 +53,8 @@ export const addNotification: PreparedWrite<Add> = {
       await notifications.addHidden(step, apiKey, { ...hidden, ...notificationOf(input, now) }, deletion())
     }, apiKey)
     const notification = { organizationId, key: hidden.key, timestamp: now }
-    for await (const some of findRecipients(db, caller, audience, now)) {
+    const check: RecipientSearch['check'] = (work) => permissionProvider.check(caller, work)
+    for await (const some of findRecipients({ db, caller, now, check }, audience)) {
       if (some.length === 0) continue
       const isStored = await writeStep(
         (step) => notifications.addRecipients(step, apiKey, notification, some, deletion()),
@@ -82,7 +85,7 @@ export const addNotification: PreparedWrite<Add> = {
       db,
       apiKey,
       { id, key: newKey(id), ...notificationOf(input, now) },
-      findRecipients(db, caller, audienceOf(input), now),
+      findRecipients({ db, caller, now, check: (work) => work(undefined) }, audienceOf(input)),
       deferredDeletion(call),
     )
     return { success: true, id, message: 'Notification added successfully.' }

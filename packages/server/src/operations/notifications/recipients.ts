@@ -1,5 +1,7 @@
 import { ApiError, type NotificationUser } from '@plenum/protocol'
 import { decide } from '../../access/permissions.ts'
+import type { ProviderAnswers } from '../../access/provider/permission-provider.ts'
+import { withProvider } from '../../access/provider/with-provider.ts'
 import { loadSubjects } from '../../access/subjects.ts'
 import type { ApiKey } from '../../store/api-keys.ts'
 import type { Db } from '../../store/engine/db.ts'
@@ -20,6 +22,15 @@ export interface Audience {
 const membersPerPage = 200
 /** The maximum of members, and of users with the named email addresses, in one transaction: each about 15 ms on SQLite. */
 const maxPerTransaction = 500
+
+/** What `findRecipients` needs besides the audience. */
+export interface RecipientSearch {
+  db: Db
+  caller: ApiKey
+  now: number
+  /** Gives `work` the answers of the permission provider. Runs it again if it needs more of them. */
+  check: <T>(work: (answers: ProviderAnswers | undefined) => Promise<T>) => Promise<T>
+}
 
 /** Whether the notification may have too many recipients for one transaction. */
 export async function mayExceedTransaction(
@@ -53,16 +64,16 @@ const addressOf = (email: string | undefined) => email?.trim().toLowerCase() || 
  * not read the document.
  */
 export async function* findRecipients(
-  db: Db,
-  caller: ApiKey,
+  { db, caller, now, check }: RecipientSearch,
   audience: Audience,
-  now: number,
 ): AsyncGenerator<NewRecipient[]> {
   const { organizationId, notifyUsers, notifyAll, verifyUserPermissions } = audience
   const wanted = async (among: readonly NewRecipient[]) => {
     const willing = await filterByPreference(db, caller.apiKey, audience, among)
     if (!verifyUserPermissions) return willing
-    return willing.filter(await readersOf(db, caller, audience, willing, now))
+    return check(async (answers) =>
+      willing.filter(await readersOf(db, caller, audience, willing, now, answers)),
+    )
   }
   const named = new Set<string>()
   for await (const some of findNamed(db, caller.apiKey, notifyUsers)) {
@@ -85,7 +96,7 @@ const keyOf = ({ userId, email }: Recipient) => JSON.stringify([userId === null,
 
 /**
  * Returns a check whether a recipient may read the document. An email address without a user has no grant, so it may read
- * public documents only.
+ * public documents only, and none if the permission provider decides.
  */
 export async function readersOf(
   db: Db,
@@ -93,12 +104,23 @@ export async function readersOf(
   { organizationId, documentId }: Pick<Audience, 'organizationId' | 'documentId'>,
   among: readonly Recipient[],
   now: number,
+  answers: ProviderAnswers | undefined,
 ): Promise<(recipient: Recipient) => boolean> {
   const userIds = among.flatMap(({ userId }) => userId ?? [])
   const subjects = await loadSubjects(db, caller, organizationId, userIds, { documentIds: [documentId] })
+  const parentFolderId = subjects?.folderOf(documentId) ?? null
+  const about = {
+    organizationId,
+    type: 'document',
+    id: documentId,
+    source: 'setNotifications',
+    parentFolderId,
+  } as const
   return ({ userId }) => {
+    if (userId === null && answers) return false
     const subject = subjects?.document(userId ?? '', documentId)
-    return subject !== undefined && decide(subject, now / 1000).allowed
+    if (!subject) return false
+    return decide(withProvider(subject, answers, { userId: userId ?? '', ...about }), now / 1000).allowed
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Input, Operations } from '@plenum/protocol'
+import type { ProviderAnswers } from '../../access/provider/permission-provider.ts'
 import type { Call, PreparedWrite } from '../../calls/call.ts'
 import type { Cursor, Db } from '../../store/engine/db.ts'
 import { stringifyData } from '../../store/engine/json.ts'
@@ -43,7 +44,7 @@ export const updateNotifications: PreparedWrite<Update> = {
       input,
       caller,
       db,
-      services: { writeStep },
+      services: { writeStep, permissionProvider },
     } = call
     const changes = changesOf(input)
     if (!(await mayExceedTransaction(db, call, changes))) return undefined
@@ -52,10 +53,13 @@ export const updateNotifications: PreparedWrite<Update> = {
     for (let next: Position | undefined = { change: 0 }; next;) {
       const from: Position = next
       const some: string[] = []
-      next = await writeStep((step) => {
-        some.length = 0
-        return updateSome(step, call, changes, from, some)
-      }, caller.apiKey)
+      const answers = permissionProvider.answersFor(caller)
+      next = await askingProvider(answers, () =>
+        writeStep((step) => {
+          some.length = 0
+          return updateSome(step, call, changes, from, some, answers)
+        }, caller.apiKey),
+      )
       for (const id of some) updated.add(id)
     }
     return updated
@@ -67,7 +71,7 @@ export const updateNotifications: PreparedWrite<Update> = {
     if (!updatedBefore) {
       const ids: string[] = []
       for (let next: Position | undefined = { change: 0 }; next;) {
-        next = await updateSome(call.db, call, changes, next, ids)
+        next = await updateSome(call.db, call, changes, next, ids, undefined)
       }
       for (const id of ids) updated.add(id)
     }
@@ -78,6 +82,24 @@ export const updateNotifications: PreparedWrite<Update> = {
         : { success: false, message: 'Failed to update notification.' },
     )
   },
+}
+
+/** Thrown to roll back a transaction that needs answers of the permission provider. */
+class Unanswered extends Error {}
+
+/** Runs the transaction, and again with the answers of the provider that it needs. */
+async function askingProvider<T>(
+  answers: ProviderAnswers | undefined,
+  transaction: () => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await transaction()
+    } catch (error) {
+      if (!(error instanceof Unanswered)) throw error
+      await answers?.ask()
+    }
+  }
 }
 
 const listOf = ({ notifications }: Input<Update>): readonly Change[] =>
@@ -91,6 +113,8 @@ async function mayExceedTransaction(db: Db, call: Call<Update>, changes: Changes
   if (changes.length > maxPerTransaction.changes || readers > maxPerTransaction.readers) return true
   const { input, caller } = call
   if (!input.verifyUserPermissions) return false
+  // The permission provider is asked between transactions.
+  if (caller.providerRevision !== undefined) return true
   if (changes.length > maxPerTransaction.verified) return true
   const found = await find(db, call, changes)
   const keys = [...found.values()].map(({ key }) => key)
@@ -124,6 +148,7 @@ async function updateSome(
   changes: Changes,
   from: Position,
   updated: string[],
+  answers: ProviderAnswers | undefined,
 ): Promise<Position | undefined> {
   const startedAt = performance.now()
   const { budgetMs } = paceOf(db)
@@ -139,7 +164,7 @@ async function updateSome(
       if (call.input.verifyUserPermissions) verifying = { key, documentId, after: undefined }
     }
     while (verifying) {
-      const after = await verifySome(db, call, verifying)
+      const after = await verifySome(db, call, verifying, answers)
       verifying = after && { ...verifying, after }
       if (verifying && performance.now() - startedAt > budgetMs) return { change: next, verifying }
     }
@@ -172,12 +197,14 @@ async function verifySome(
   db: Db,
   { input: { organizationId }, caller, now }: Call<Update>,
   { key, documentId, after }: NonNullable<Position['verifying']>,
+  answers: ProviderAnswers | undefined,
 ): Promise<Cursor | undefined> {
   const { apiKey } = caller
   const page = { after, limit: recipientsPerPage }
   const some = await recipients.findSome(db, apiKey, { organizationId, key }, page)
-  const mayRead = await readersOf(db, caller, { organizationId, documentId }, some.recipients, now)
+  const mayRead = await readersOf(db, caller, { organizationId, documentId }, some.recipients, now, answers)
   const removed = some.recipients.filter((one) => !mayRead(one))
+  if (answers?.hasUnanswered) throw new Unanswered()
   await recipients.remove(db, apiKey, organizationId, [key], removed)
   return some.next
 }

@@ -8,7 +8,7 @@ import {
   type Triggers,
 } from '@plenum/protocol'
 import { normalizeEmail } from '../../access/domains/emails.ts'
-import type { ServiceSettings } from '../../access/credentials/service-settings.ts'
+import { changedCredential, mask, type ServiceSettings } from '../../access/credentials/service-settings.ts'
 
 type Change = Input<Operations['emailConfig']['update']>
 
@@ -50,8 +50,7 @@ export function changeEmail(
     ...sentFields(sent),
     ...(triggers && { triggers }),
   }
-  const credential =
-    sent.apiKey === undefined || sent.apiKey === mask(stored.credential) ? stored.credential : sent.apiKey
+  const credential = changedCredential(stored.credential, sent.apiKey)
   if (config.fromEmail && normalizeEmail(config.fromEmail) === null) throw invalid()
   if (enabled && config.type === 'sendgrid' && credential === '') throw invalid()
   return { enabled, config, credential }
@@ -80,10 +79,4 @@ export function presentEmail({ enabled, config, credential }: EmailSettings): Em
       ...(config.triggers && { triggers: config.triggers }),
     },
   }
-}
-
-/** Shows six characters of a credential, or none if the credential has at most twelve. */
-function mask(credential: string): string {
-  if (credential === '') return ''
-  return credential.length <= 12 ? '...' : `${credential.slice(0, 3)}...${credential.slice(-3)}`
 }

@@ -94,4 +94,67 @@ describe('[R9] the authorizer of an open document', () => {
     expect(errors).toHaveLength(5)
     expect(ada.closes).toEqual(['unavailable'])
   })
+
+  test('[R9.4] clients do not wait for a pending decision about another client', async () => {
+    const [ada, bob] = [new Client(), new Client()]
+    const { authorizer, answer } = pendingScene(ada, bob)
+    await authorizer.authorize()
+    expect([ada.decisions, bob.decisions]).toEqual([[], [granted]])
+    bob.accessVersion++
+    await authorizer.authorize()
+    expect([ada.decisions.length, bob.decisions.length]).toEqual([0, 2])
+    const decided = authorizer.decide(ada)
+    answer()
+    await decided
+    expect(ada.decisions).toEqual([granted])
+  })
+
+  test('[R9.4] a client is closed if the provider could not be asked about it', async () => {
+    const ada = new Client()
+    const { authorizer, fail } = pendingScene(ada)
+    const decided = authorizer.decide(ada)
+    await authorizer.authorize()
+    fail(new Error('no settings'))
+    await decided
+    expect([ada.decisions, ada.closes]).toEqual([[], ['unavailable']])
+  })
+
+  test('[R9.4] a change of access is evaluated while a decision is pending', async () => {
+    const ada = new Client()
+    const { authorizer, state } = pendingScene(ada)
+    await authorizer.authorize()
+    state.isPending = false
+    await authorizer.authorize()
+    expect(ada.decisions).toEqual([])
+    ada.accessVersion++
+    await authorizer.authorize()
+    expect(ada.decisions).toEqual([granted])
+    expect(ada.decidedVersion).toBe(2)
+  })
 })
+
+/** The decision about the first client is pending until `answer` is called. */
+function pendingScene(...clients: Client[]) {
+  const state = { isPending: true }
+  let answer = () => {}
+  let fail = (_error: Error) => {}
+  const answered = new Promise<void>((resolve, reject) => {
+    answer = resolve
+    fail = reject
+  })
+  const authorizer = new Authorizer(
+    {
+      clock: new SteppedClock(),
+      evaluate: async (_document, stale) =>
+        stale.map((client) => (client === clients[0] && state.isPending ? { answered } : granted)),
+      onError: () => {},
+    },
+    { apiKey: 'k1', organizationId: 'o1', documentId: 'd1' },
+    new Set(clients),
+  )
+  const answerNow = () => {
+    state.isPending = false
+    answer()
+  }
+  return { authorizer, state, answer: answerNow, fail }
+}

@@ -6,8 +6,8 @@ import type { Database } from '../../store/engine/db.ts'
 import * as openings from '../../store/documents/openings.ts'
 import type { Identity } from './identity.ts'
 
-/** Why a missing document is not created for the client that opens it. */
-export interface CreationRefusal {
+/** Why a client cannot open a document although its access does not forbid it. */
+export interface OpeningRefusal {
   allowed: false
   closeReason: CloseReason
   message: string
@@ -48,8 +48,8 @@ export class CreationLimits {
    * Charges one document to the first of these clients that has creations left this minute. Backends are not limited.
    * Resolves with the reason if no client may create the document.
    */
-  async take(openers: readonly Identity[]): Promise<CreationRefusal | undefined> {
-    let refusal: CreationRefusal | undefined
+  async take(openers: readonly Identity[]): Promise<OpeningRefusal | undefined> {
+    let refusal: OpeningRefusal | undefined
     for (const { apiKey, userId, access } of openers) {
       if (access === 'backend') return undefined
       if ((await this.#perUser.take(`${apiKey}/${userId}`)) > 0) refusal = this.#rateLimited
@@ -82,7 +82,7 @@ export class CreationLimits {
     }
   }
 
-  get #rateLimited(): CreationRefusal {
+  get #rateLimited(): OpeningRefusal {
     const { createdByOpeningPerMinute: max } = this.#deps.limits
     return {
       allowed: false,
@@ -91,7 +91,7 @@ export class CreationLimits {
     }
   }
 
-  get #dayExhausted(): CreationRefusal {
+  get #dayExhausted(): OpeningRefusal {
     const { createdByOpeningPerDay: max } = this.#deps.limits
     return {
       allowed: false,

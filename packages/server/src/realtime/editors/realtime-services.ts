@@ -1,5 +1,6 @@
 import type { Credentials } from '../../access/credentials/credentials.ts'
 import type { LargeDeletions } from '../../deletions/large-deletions.ts'
+import type { PermissionProvider } from '../../access/provider/permission-provider.ts'
 import type { Limits } from '../../config.ts'
 import type { Crdt } from '../../crdt/crdt.ts'
 import type { StoredDocuments } from '../../crdt/stored-documents.ts'
@@ -28,6 +29,7 @@ export interface ServicesDeps {
   database: Database
   credentials: Credentials
   deletions: LargeDeletions
+  permissionProvider: PermissionProvider
   bus: Bus
   crdt: Crdt
   largeJson: LargeJson

@@ -71,7 +71,7 @@ export interface AllowedDomainTable {
 
 export interface ServiceConfigTable {
   api_key: string
-  service: 'email' | 'webhook' | 'notification'
+  service: 'email' | 'webhook' | 'notification' | 'permissionProvider'
   enabled: number
   /** JSON, without secrets. */
   config: string
