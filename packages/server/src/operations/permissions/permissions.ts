@@ -1,13 +1,14 @@
 import { ApiError, type Operations, type Permission, type UserPermissions } from '@plenum/protocol'
-import { decide, decideOrganization, type Subject, type Verdict } from '../access/permissions.ts'
-import { loadSubjects } from '../access/subjects.ts'
-import type { Handlers } from '../calls/call.ts'
-import * as grants from '../store/access/grants.ts'
-import * as removedGrants from '../store/access/removed-grants.ts'
-import * as userGroups from '../store/users/user-groups.ts'
-import * as users from '../store/users/users.ts'
-import { unique } from './shared/batches.ts'
-import { readGrants, readLevels } from './shared/permission-resources.ts'
+import { decide, decideOrganization, type Subject, type Verdict } from '../../access/permissions.ts'
+import { loadSubjects } from '../../access/subjects.ts'
+import type { Handlers } from '../../calls/call.ts'
+import * as grants from '../../store/access/grants.ts'
+import * as removedGrants from '../../store/access/removed-grants.ts'
+import * as userGroups from '../../store/users/user-groups.ts'
+import * as users from '../../store/users/users.ts'
+import { unique } from '../shared/batches.ts'
+import { readGrants, readLevels } from '../shared/permission-resources.ts'
+import { explain } from './explain.ts'
 
 export const permissionHandlers: Handlers<Operations['permissions']> = {
   async add({ input, caller: { apiKey }, db, now }) {
@@ -69,6 +70,8 @@ export const permissionHandlers: Handlers<Operations['permissions']> = {
     }
     return null
   },
+
+  explain,
 }
 
 const labels = { folder: 'Folder', document: 'Document' } as const
