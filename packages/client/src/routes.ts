@@ -39,6 +39,7 @@ export const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> =
     add: ['/auth/permissions/add', 'apiKey', 'write', ['v2']],
     get: ['/auth/permissions/get', 'apiKey', 'read', ['v2']],
     remove: ['/auth/permissions/remove', 'apiKey', 'write', ['v2']],
+    explain: ['/auth/permissions/explain', 'apiKey', 'read', ['v2']],
   },
   permissionProviderConfig: {
     get: ['/workspace/permissionproviderconfig/get', 'apiKey', 'read', ['v2']],

@@ -1,8 +1,16 @@
 import Type from 'typebox'
-import { idFilter, OrganizationId, requiredIdFilter, UserId as AnyUserId } from '../base/ids.ts'
+import {
+  DocumentId,
+  FolderId,
+  idFilter,
+  OrganizationId,
+  requiredIdFilter,
+  UserId as AnyUserId,
+} from '../base/ids.ts'
 import { operation } from '../base/operation.ts'
 import { described, flag, mapOf } from '../base/schemas.ts'
 import { NoData } from '../resources/outcomes.ts'
+import { Assumption, PermissionExplanation } from '../resources/permission-explanations.ts'
 import {
   PermissionsToAdd,
   PermissionsToRemove,
@@ -146,6 +154,126 @@ export const permissions = {
         permissions: { resources: [{ type: 'document', id: 'doc_1', organizationId: 'org_1' }] },
       },
       output: null,
+    },
+  }),
+  explain: operation({
+    spec: '7.9',
+    path: '/auth/permissions/explain',
+    versions: ['v2'],
+    access: 'apiKey',
+    effect: 'read',
+    title: 'Explain Permissions',
+    summary: 'Explains what a user may do with a document or folder, and why.',
+    description:
+      'Send `documentId` or `folderId`. The answer lists all levels that can give or define access, and names the rule of the specification that decided. The server does not store the tokens of users, so `now` is based on stored grants only; send the resources of a token as `assume.token` to include them. With `assume`, the answer also has the decision after the changes that `assume` describes. Nothing is stored.',
+    input: Type.Object({
+      organizationId: OrganizationId,
+      userId: AnyUserId,
+      documentId: Type.Optional(DocumentId),
+      folderId: Type.Optional(FolderId),
+      skipResourceExistenceValidation: Type.Optional(
+        flag(
+          'True: a document that does not exist is explained as if the user had just opened it. Default: false.',
+        ),
+      ),
+      assume: Type.Optional(described(Assumption, 'Changes to try out. They are not made.')),
+    }),
+    output: PermissionExplanation,
+    message: 'Permissions explained successfully.',
+    errors: [
+      { status: 'INVALID_ARGUMENT', message: 'Provide either documentId or folderId.' },
+      { status: 'INVALID_ARGUMENT', message: 'Folder does not exist.' },
+      {
+        status: 'INVALID_ARGUMENT',
+        message:
+          'assume.addGrants[0] must be the explained document or folder, a folder above it, or the organization.',
+      },
+      { status: 'INVALID_ARGUMENT', message: 'assume.folderId needs documentId.' },
+      { status: 'INVALID_ARGUMENT', message: 'assume.token.resources[0].organizationId is required.' },
+      { status: 'NOT_FOUND', message: 'Document does not exist' },
+      { status: 'NOT_FOUND', message: 'Folder does not exist' },
+      { status: 'NOT_FOUND', message: 'Organization does not exist' },
+    ],
+    example: {
+      input: {
+        organizationId: 'org_1',
+        userId: 'user_1',
+        documentId: 'doc_1',
+        assume: { addGrants: [{ type: 'document', id: 'doc_1', accessRole: 'viewer' }] },
+      },
+      output: {
+        userExists: true,
+        documentExists: true,
+        now: {
+          canRead: false,
+          canWrite: false,
+          rule: '25.4.5',
+          message:
+            'The document is restricted. Only users with a grant on the document itself have access. The grant on the organization does not apply: grants on the organization do not open restricted documents. To give access, add a grant on the document with permissions.add.',
+          accessType: 'restricted',
+          definedAt: { type: 'document', id: 'doc_1' },
+          disabled: false,
+          organizationDisabled: false,
+          levels: [
+            {
+              type: 'document',
+              id: 'doc_1',
+              accessType: 'restricted',
+              inheritAccessFromParent: false,
+              message: 'The user has no grant on this document.',
+            },
+            {
+              type: 'organization',
+              id: 'org_1',
+              grant: { accessRole: 'editor', state: 'live', source: 'stored', applies: false },
+              message:
+                'The grant on the organization does not apply: grants on the organization do not open restricted documents.',
+            },
+            {
+              type: 'apiKey',
+              id: 'key_1',
+              accessType: 'public',
+              message: 'The default of the API key does not apply, because the document sets an access type.',
+            },
+          ],
+        },
+        assumed: {
+          canRead: true,
+          canWrite: false,
+          accessRole: 'viewer',
+          rule: '25.4.1',
+          message:
+            'The most specific grant that applies is the one on the document. It gives the role viewer: the user may read, but not write.',
+          accessType: 'restricted',
+          definedAt: { type: 'document', id: 'doc_1' },
+          disabled: false,
+          organizationDisabled: false,
+          levels: [
+            {
+              type: 'document',
+              id: 'doc_1',
+              accessType: 'restricted',
+              inheritAccessFromParent: false,
+              grant: { accessRole: 'viewer', state: 'live', source: 'stored', applies: true },
+              message: 'The grant on this document gives the role viewer.',
+            },
+            {
+              type: 'organization',
+              id: 'org_1',
+              grant: { accessRole: 'editor', state: 'live', source: 'stored', applies: false },
+              message:
+                'The grant on the organization does not apply: grants on the organization do not open restricted documents.',
+            },
+            {
+              type: 'apiKey',
+              id: 'key_1',
+              accessType: 'public',
+              message: 'The default of the API key does not apply, because the document sets an access type.',
+            },
+          ],
+        },
+        differs: true,
+      },
     },
   }),
 }

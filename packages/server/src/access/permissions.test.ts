@@ -248,7 +248,7 @@ describe('effective access type', () => {
 
 describe('restricted deep in a tree', () => {
   test.each([0, 1, 2, 3, 4])(
-    '[25.4] if folder 2 of the folders 0 (nearest) to 4 is restricted, a grant on folder %i applies only if that is at or below folder 2',
+    '[25.4.5] if folder 2 of the folders 0 (nearest) to 4 is restricted, a grant on folder %i applies only if that is at or below folder 2',
     (grantedAt) => {
       const folders = Array.from({ length: 5 }, (_, index): Level => ({
         accessType: index === 2 ? 'restricted' : null,

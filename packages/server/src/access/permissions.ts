@@ -5,6 +5,8 @@ export interface Grant {
   accessRole: AccessRole
   /** Unix seconds: the grant ends when this second begins. Absent or null: the grant is permanent. */
   expiresAt?: number | null
+  /** Present in a grant of a token: when the token was issued, in Unix milliseconds. */
+  issuedAt?: number
 }
 
 export interface StoredGrant extends Grant {
@@ -61,13 +63,37 @@ export type Verdict =
 
 export type Decision = Verdict & { accessType: AccessType }
 
+/** The fact that decides about a document or a folder. */
+export type Basis =
+  | { by: 'unauthenticated' | 'disabledOrganization' | 'disabledDocument' | 'public' | 'noGrant' }
+  | { by: 'provider'; answer: ProviderAnswer | undefined }
+  /** `level`: 0 is the document, then come the folders from the nearest on, the last one is the organization. */
+  | { by: 'grant'; grant: Grant; level: number }
+
+/** A decision with its reasons. */
+export interface Reasoning {
+  decision: Decision
+  access: EffectiveAccess
+  basis: Basis
+  /** The grants on this many levels apply under the access type, counted as in `Basis`. */
+  applicableLevels: number
+}
+
 /**
  * Decides by spec 25.4 about a document or a folder. `allowed` means that the user may read; `canWrite` tells who may
  * write.
  */
 export function decide(subject: Subject, nowSeconds: number): Decision {
+  return decideWithReasons(subject, nowSeconds).decision
+}
+
+/** As `decide`, with the reasons of the decision. */
+export function decideWithReasons(subject: Subject, nowSeconds: number): Reasoning {
   const access = effectiveAccess(subject)
-  return { ...decideUnder(subject, access, nowSeconds), accessType: access.accessType }
+  const applicableLevels = countApplicableLevels(subject, access)
+  const basis = findBasis(subject, access.accessType, applicableLevels, nowSeconds)
+  const decision = { ...verdictOf(basis, nowSeconds), accessType: access.accessType }
+  return { decision, access, basis, applicableLevels }
 }
 
 /** Restricts a decision: the user may do at most what the grant allows. */
@@ -119,29 +145,54 @@ export function mergeGrants(
   return [tokenIsNewer ? token : undefined, stored].find((grant) => isLive(grant, nowSeconds))
 }
 
-/** Decides what the user may do with the document or folder under this access type. */
-function decideUnder(subject: Subject, access: EffectiveAccess, nowSeconds: number): Verdict {
+/** Finds the first fact that decides, in the order of spec 25.4. */
+function findBasis(
+  subject: Subject,
+  accessType: AccessType,
+  applicableLevels: number,
+  nowSeconds: number,
+): Basis {
   const { authenticated, organization, document, provider } = subject
-  if (!authenticated) return deny('unauthenticated')
-  if (organization.disabled || document?.disabled) return deny('disabled')
-  if (provider) return followProvider(provider.answer, nowSeconds)
-
-  const mostSpecific = applicableGrants(subject, access).find((grant) => isLive(grant, nowSeconds))
-  if (mostSpecific) return allow(mostSpecific)
-  return access.accessType === 'public' ? allow({ accessRole: 'editor' }) : deny('no_grant')
+  if (!authenticated) return { by: 'unauthenticated' }
+  if (organization.disabled) return { by: 'disabledOrganization' }
+  if (document?.disabled) return { by: 'disabledDocument' }
+  if (provider) return { by: 'provider', answer: provider.answer }
+  for (let level = 0; level < applicableLevels; level++) {
+    const grant = grantAt(subject, level)
+    if (isLive(grant, nowSeconds)) return { by: 'grant', grant, level }
+  }
+  return { by: accessType === 'public' ? 'public' : 'noGrant' }
 }
 
-/** The grants that give access under this access type, most specific first. */
-function applicableGrants(
-  subject: Subject,
-  { accessType, definedAt }: EffectiveAccess,
-): (Grant | undefined)[] {
-  const document = subject.document?.grant
-  const folders = subject.folders.map((folder) => folder.grant)
-  if (accessType !== 'restricted') return [document, ...folders, subject.organization.grant]
-  if (definedAt === 'document') return [document]
-  if (definedAt === 'default') return [document, ...folders]
-  return [document, ...folders.slice(0, definedAt.folder + 1)]
+function verdictOf(basis: Basis, nowSeconds: number): Verdict {
+  switch (basis.by) {
+    case 'unauthenticated':
+      return deny('unauthenticated')
+    case 'disabledOrganization':
+    case 'disabledDocument':
+      return deny('disabled')
+    case 'provider':
+      return followProvider(basis.answer, nowSeconds)
+    case 'grant':
+      return allow(basis.grant)
+    case 'public':
+      return allow({ accessRole: 'editor' })
+    case 'noGrant':
+      return deny('no_grant')
+  }
+}
+
+/** How many levels, from the document upwards, have grants that give access under this access type. */
+function countApplicableLevels({ folders }: Subject, { accessType, definedAt }: EffectiveAccess): number {
+  if (accessType !== 'restricted') return folders.length + 2
+  if (definedAt === 'document') return 1
+  if (definedAt === 'default') return folders.length + 1
+  return definedAt.folder + 2
+}
+
+function grantAt({ document, folders, organization }: Subject, level: number): Grant | undefined {
+  if (level === 0) return document?.grant
+  return level <= folders.length ? folders[level - 1]?.grant : organization.grant
 }
 
 function followProvider(answer: ProviderAnswer | undefined, nowSeconds: number): Verdict {

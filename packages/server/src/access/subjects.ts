@@ -11,12 +11,23 @@ type Key = Pick<ApiKey, 'apiKey' | 'options'>
 /** The input of `decide` and `decideOrganization` for users and resources that were loaded. */
 export interface Subjects {
   organization(userId: string): OrganizationSubject
-  /** Returns undefined if the document does not exist. */
-  document(userId: string, documentId: string): Subject | undefined
-  /** Returns undefined if the folder does not exist. */
-  folder(userId: string, folderId: string): Subject | undefined
+  /** Returns undefined if the document does not exist. Without an overlay, the stored grants apply. */
+  document(userId: string, documentId: string, overlay?: Overlay): SubjectInTree | undefined
+  /** Returns undefined if the folder does not exist. Without an overlay, the stored grants apply. */
+  folder(userId: string, folderId: string, overlay?: Overlay): SubjectInTree | undefined
   /** The folder of the document. Null or undefined: the document is in no folder, or does not exist. */
   folderOf(documentId: string): string | null | undefined
+  /** When the user was last removed from the organization and all its contents, in Unix milliseconds. 0: never. */
+  removedAt(userId: string): number
+}
+
+/** A subject that knows the ids of its folders. */
+export interface SubjectInTree extends Subject {
+  folders: readonly FolderLevel[]
+}
+
+interface FolderLevel extends Level {
+  id: string
 }
 
 /** Computes the grant of a session on a resource, from the stored grant of the session's user. */
@@ -34,6 +45,17 @@ export interface OpenedDocument {
   removedAt(userId: string): number
 }
 
+interface Resources {
+  documentIds?: readonly string[]
+  folderIds?: readonly string[]
+  /** Whether a document or an organization that does not exist is loaded as if a client had just created it. */
+  createsMissing?: boolean | undefined
+}
+
+/** A document that a client creates by opening it, before anything else is known about it (spec 0.8.1). */
+const newDocument: StoredDocument = { folderId: null, accessType: null, disabled: false }
+const newOrganization = { disabled: false }
+
 /**
  * Loads the access of users to documents and folders of one organization. Without `pause`, four queries are enough for up
  * to 5,000 users and few folders. With `pause`, each query reads only a few users, and `pause` is called between queries.
@@ -44,12 +66,14 @@ export async function loadSubjects(
   key: Key,
   organizationId: string,
   userIds: readonly string[],
-  { documentIds = [], folderIds = [] }: { documentIds?: readonly string[]; folderIds?: readonly string[] },
+  { documentIds = [], folderIds = [], createsMissing = false }: Resources,
   pause?: () => Promise<void>,
 ): Promise<Subjects | undefined> {
-  const organization = await access.findOrganization(db, key.apiKey, organizationId)
+  const stored = await access.findOrganization(db, key.apiKey, organizationId)
+  const organization = stored ?? (createsMissing ? newOrganization : undefined)
   if (!organization) return undefined
   const documents = await access.findDocuments(db, key.apiKey, organizationId, documentIds)
+  if (createsMissing) for (const id of documentIds) documents.set(id, documents.get(id) ?? newDocument)
   const scene = await loadScene(db, key, organizationId, userIds, {
     organization,
     documents,
@@ -58,13 +82,14 @@ export async function loadSubjects(
   })
   return {
     organization: (userId) => scene.organization(userId, asStored),
-    document(userId, documentId) {
+    document(userId, documentId, overlay = asStored) {
       const document = documents.get(documentId)
-      return document && scene.document(userId, documentId, document, asStored)
+      return document && scene.document(userId, documentId, document, overlay)
     },
-    folder: (userId, folderId) =>
-      scene.hasFolder(folderId) ? scene.inFolder(userId, folderId, asStored) : undefined,
+    folder: (userId, folderId, overlay = asStored) =>
+      scene.hasFolder(folderId) ? scene.inFolder(userId, folderId, overlay) : undefined,
     folderOf: (documentId) => documents.get(documentId)?.folderId,
+    removedAt: (userId) => scene.removedAt(userId),
   }
 }
 
@@ -81,16 +106,16 @@ export async function loadOpenedDocument(
 ): Promise<OpenedDocument> {
   const organization = await access.findOrganization(db, key.apiKey, organizationId)
   const documents = await access.findDocuments(db, key.apiKey, organizationId, [documentId])
-  const document = documents.get(documentId) ?? { folderId: null, accessType: null, disabled: false }
+  const document = documents.get(documentId) ?? newDocument
   const scene = await loadScene(db, key, organizationId, userIds, {
-    organization: organization ?? { disabled: false },
+    organization: organization ?? newOrganization,
     documents: new Map([[documentId, document]]),
     folderIds: [],
   })
   return {
     folderId: document.folderId,
     subject: (userId, overlay) => scene.document(userId, documentId, document, overlay),
-    removedAt: (userId) => scene.stored(userId, 'inside', organizationId)?.setAt ?? 0,
+    removedAt: (userId) => scene.removedAt(userId),
   }
 }
 
@@ -103,12 +128,6 @@ interface Found {
   /** Folders to load besides those that contain the documents. */
   folderIds: readonly string[]
   pause?: (() => Promise<void>) | undefined
-}
-
-interface FolderLevel {
-  id: string
-  /** The folder's access type, without a grant. */
-  level: Level
 }
 
 type GrantType = access.StoredGrant['type']
@@ -161,8 +180,8 @@ class Scene {
     return this.#data.folders.has(folderId)
   }
 
-  stored(userId: string, type: GrantType, id: string): access.StoredGrant | undefined {
-    return this.#data.grants.get(userId)?.get(type)?.get(id)
+  removedAt(userId: string): number {
+    return this.#stored(userId, 'inside', this.#data.organizationId)?.setAt ?? 0
   }
 
   organization(userId: string, overlay: Overlay): OrganizationSubject {
@@ -177,7 +196,7 @@ class Scene {
   }
 
   /** The subject for a folder or, if `folderId` is null, for a document at the root. */
-  inFolder(userId: string, folderId: string | null, overlay: Overlay): Subject {
+  inFolder(userId: string, folderId: string | null, overlay: Overlay): SubjectInTree {
     return {
       ...this.organization(userId, overlay),
       folders: this.#levels(userId, folderId, overlay),
@@ -185,7 +204,7 @@ class Scene {
     }
   }
 
-  document(userId: string, documentId: string, document: StoredDocument, overlay: Overlay): Subject {
+  document(userId: string, documentId: string, document: StoredDocument, overlay: Overlay): SubjectInTree {
     return {
       ...this.inFolder(userId, document.folderId, overlay),
       document: {
@@ -197,16 +216,20 @@ class Scene {
   }
 
   #grantOf(userId: string, type: GrantLevel['type'], id: string, overlay: Overlay): { grant?: Grant } {
-    const grant = overlay(type, id, this.stored(userId, type, id))
+    const grant = overlay(type, id, this.#stored(userId, type, id))
     return grant ? { grant } : {}
   }
 
+  #stored(userId: string, type: GrantType, id: string): access.StoredGrant | undefined {
+    return this.#data.grants.get(userId)?.get(type)?.get(id)
+  }
+
   /** The folder and its ancestors with the grants of the user, nearest first. */
-  #levels(userId: string, folderId: string | null, overlay: Overlay): Level[] {
+  #levels(userId: string, folderId: string | null, overlay: Overlay): FolderLevel[] {
     if (folderId === null) return []
     const ofUser = this.#data.grants.get(userId)?.get('folder')
-    return this.#chainOf(folderId).map(({ id, level }) => {
-      const grant = overlay('folder', id, ofUser?.get(id))
+    return this.#chainOf(folderId).map((level) => {
+      const grant = overlay('folder', level.id, ofUser?.get(level.id))
       return grant ? { ...level, grant } : level
     })
   }
@@ -219,7 +242,7 @@ class Scene {
     for (let id = folderId; !levels.has(id);) {
       const folder = this.#data.folders.get(id)
       if (!folder) break
-      levels.set(id, { id, level: { accessType: folder.accessType } })
+      levels.set(id, { id, accessType: folder.accessType })
       id = folder.parentFolderId
     }
     const chain = [...levels.values()]

@@ -46,6 +46,7 @@ describe('the queries of SQLite, which has no statistics', () => {
     await client.folders.add({ ...organization, folders })
     await client.documents.move({ ...organization, documentIds, folderId: 'f0' })
     await client.permissions.get({ ...organization, userIds, documentIds, folderIds })
+    await client.permissions.explain({ ...organization, userId: 'u0', documentId: 'd0' })
     for (const level of [{}, { documentId: 'd0' }, { folderId: 'f0' }]) {
       const users = ids('u', writtenIds).map((userId) => ({ userId, email: `${userId}@example.com` }))
       await client.users.add({ ...organization, ...level, users })
@@ -94,6 +95,30 @@ describe('the queries of SQLite, which has no statistics', () => {
       }
     }
     expect(broad).toEqual([])
+  })
+
+  test('[S2] a read for one user looks up each grant, however many grants the user has', async () => {
+    const tenant = await given.tenant(server)
+    const { client } = tenant
+    await given.organization(tenant)
+    const [folderId, documentId] = ['f0', 'd0']
+    await client.folders.add({ organizationId, folders: [{ folderId }] })
+    await client.documents.add({ organizationId, folderId, documents: [{ documentId }] })
+    const run = vi.spyOn(SqliteConnection.prototype, 'run')
+    await client.permissions.explain({ organizationId, userId: 'u0', documentId })
+    await client.permissions.get({ organizationId, userIds: ['u0'], folderIds: [folderId] })
+    const statements = run.mock.calls
+      .map(([statement]) => statement)
+      .filter((one) => one.includes('"grants"'))
+    expect(statements).toHaveLength(2)
+    for (const statement of statements) {
+      const plan = await sql<{ detail: string }>`explain query plan ${sql.raw(statement)}`.execute(
+        server.database.read,
+      )
+      expect(plan.rows[0]?.detail).toMatch(
+        /^SEARCH grants .*user_id=\? AND resource_type=\? AND resource_id=\?/,
+      )
+    }
   })
 
   test('[12.2] [18.2] [S2] a filter that matches few items takes few statements, however many other items there are', async () => {

@@ -13,18 +13,24 @@ export interface ResourceGrant {
 export const readLevels = (resources: readonly ResourceReference[]): Level[] =>
   [...byLevel(resources).values()].map(toLevel)
 
-/** The grants that a list of resources contains. If a level is repeated, its first grant applies (spec 0.4). */
-export const readGrants = (resources: readonly PermissionResource[]): ResourceGrant[] =>
-  [...byLevel(resources).values()].map((resource) => ({
+/**
+ * The grants that a list of resources contains. If a level is repeated, its first grant applies (spec 0.4). `field`: the list
+ * in the input, for messages.
+ */
+export const readGrants = (resources: readonly PermissionResource[], field?: string): ResourceGrant[] =>
+  [...byLevel(resources, field).values()].map((resource) => ({
     level: toLevel(resource),
     accessRole: resource.accessRole ?? 'editor',
     expiresAt: resource.expiresAt === undefined ? null : toSeconds(resource.expiresAt),
   }))
 
-function byLevel<T extends ResourceReference>(resources: readonly T[]): Map<string, T> {
+function byLevel<T extends ResourceReference>(
+  resources: readonly T[],
+  field = 'permissions.resources',
+): Map<string, T> {
   for (const [index, { type, organizationId }] of resources.entries()) {
     if (type !== 'organization' && organizationId === undefined) {
-      throw new ApiError('INVALID_ARGUMENT', `permissions.resources[${index}].organizationId is required.`)
+      throw new ApiError('INVALID_ARGUMENT', `${field}[${index}].organizationId is required.`)
     }
   }
   return byId(resources, (resource) => JSON.stringify(toLevel(resource)))

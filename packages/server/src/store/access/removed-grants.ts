@@ -7,8 +7,8 @@ import type { GrantTable, Schema } from '../schema/schema.ts'
 /** Longer than the lifetime of a user token: afterwards there is no token left that a removal must override. */
 export const retentionMs = 49 * 60 * 60 * 1000
 
-/** The `expires_at` of a removed grant. */
-const removed = 0
+/** The `expires_at` of a removed grant. No other grant has it. */
+export const removed = 0
 
 /** A condition that leaves out removed grants. */
 export const notRemoved = (eb: ExpressionBuilder<Schema, 'grants'>) =>

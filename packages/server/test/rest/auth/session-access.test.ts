@@ -119,7 +119,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     )
 
     test.each(['public', 'organizationPrivate', 'restricted'] as const)(
-      '[25.4] [25.9] a %s document denies every session while the document or its organization is disabled',
+      '[25.4.6] [25.9] a %s document denies every session while the document or its organization is disabled',
       async (accessType) => {
         const tenant = await scene(accessType, 'document')
         const { client } = tenant

@@ -79,7 +79,7 @@ describe.each(stores)('access rules on %s', (store) => {
   )
 
   test.each(['public', 'organizationPrivate', 'restricted'] as const)(
-    '[25.4] [25.9] a %s document denies a user with every grant while the document or its organization is disabled',
+    '[25.4.6] [25.9] a %s document denies a user with every grant while the document or its organization is disabled',
     async (accessType) => {
       const client = await accessScene(accessType, 'document', everything)
       const closed = { ...denied('document'), accessType }
@@ -140,7 +140,7 @@ describe.each(stores)('access rules on %s', (store) => {
     expect(await types()).toEqual(['restricted', 'organizationPrivate', 'restricted'])
   })
 
-  test('[25.4] under a restricted folder, only grants on that folder or below it apply', async () => {
+  test('[25.4.5] under a restricted folder, only grants on that folder or below it apply', async () => {
     const { client } = await scene()
     await client.folders.updateAccess({
       organizationId: 'o1',

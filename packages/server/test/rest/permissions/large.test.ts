@@ -49,4 +49,24 @@ describe.each(stores)('permissions of many users in deep folders on %s', (store)
     })
     expectFreeLoop(await shortestLoopBlock(() => Promise.all(numbered(10, get))))
   })
+
+  test('[S2] ten concurrent calls of Explain Permissions, with long ids and 31 folders deep, do not block the event loop', async () => {
+    const token = {
+      resources: numbered(
+        500,
+        (i) => ({ type: 'document', id: `d${i}`.padEnd(250, 'x'), organizationId }) as const,
+      ),
+    }
+    const input = {
+      organizationId,
+      userId: 'u7',
+      documentId: 'd3',
+      assume: { folderId: folderId(4, depth - 1), token },
+    }
+    const explain = () => tenant.client.permissions.explain(input)
+    const { now, assumed } = (await explain()).data
+    expect([now.levels.length, assumed?.levels.length]).toEqual([depth + 3, depth + 3])
+    expect([now.accessRole, assumed?.accessRole]).toEqual(['viewer', 'editor'])
+    expectFreeLoop(await shortestLoopBlock(() => Promise.all(numbered(10, explain))))
+  })
 })

@@ -1,18 +1,19 @@
 import { ApiError, type Operations, type Permission, type UserPermissions } from '@plenum/protocol'
-import { decide, decideOrganization, isLive, type Subject, type Verdict } from '../access/permissions.ts'
-import type { ProviderAnswers } from '../access/provider/permission-provider.ts'
-import type { Question } from '../access/provider/question.ts'
-import { withProvider } from '../access/provider/with-provider.ts'
-import { loadSubjects, type Subjects } from '../access/subjects.ts'
-import type { Handlers } from '../calls/call.ts'
-import * as memberships from '../store/access/memberships.ts'
-import type { Db } from '../store/engine/db.ts'
-import * as grants from '../store/access/grants.ts'
-import * as removedGrants from '../store/access/removed-grants.ts'
-import * as userGroups from '../store/users/user-groups.ts'
-import * as users from '../store/users/users.ts'
-import { unique } from './shared/batches.ts'
-import { readGrants, readLevels, type ResourceGrant } from './shared/permission-resources.ts'
+import { decide, decideOrganization, isLive, type Subject, type Verdict } from '../../access/permissions.ts'
+import type { ProviderAnswers } from '../../access/provider/permission-provider.ts'
+import type { Question } from '../../access/provider/question.ts'
+import { withProvider } from '../../access/provider/with-provider.ts'
+import { loadSubjects, type Subjects } from '../../access/subjects.ts'
+import type { Handlers } from '../../calls/call.ts'
+import * as memberships from '../../store/access/memberships.ts'
+import type { Db } from '../../store/engine/db.ts'
+import * as grants from '../../store/access/grants.ts'
+import * as removedGrants from '../../store/access/removed-grants.ts'
+import * as userGroups from '../../store/users/user-groups.ts'
+import * as users from '../../store/users/users.ts'
+import { unique } from '../shared/batches.ts'
+import { readGrants, readLevels, type ResourceGrant } from '../shared/permission-resources.ts'
+import { explain } from './explain.ts'
 
 export const permissionHandlers: Handlers<Operations['permissions']> = {
   async add({ input, caller: { apiKey }, db, now }) {
@@ -59,6 +60,8 @@ export const permissionHandlers: Handlers<Operations['permissions']> = {
     }
     return null
   },
+
+  explain,
 }
 
 /** The fields of the access context that the user holds. */
