@@ -1,4 +1,5 @@
 import type { Operation } from './base/operation.ts'
+import { activityConfig } from './operations/activity-config.ts'
 import { apiKeyConfig } from './operations/api-key-config.ts'
 import { apiKeys } from './operations/api-keys.ts'
 import { authTokens } from './operations/auth-tokens.ts'
@@ -10,6 +11,7 @@ import { domains } from './operations/domains.ts'
 import { emailConfig } from './operations/email-config.ts'
 import { folders } from './operations/folders.ts'
 import { liveState } from './operations/live-state.ts'
+import { notificationServiceConfig } from './operations/notification-service-config.ts'
 import { notifications } from './operations/notifications.ts'
 import { organizations } from './operations/organizations.ts'
 import { permissions } from './operations/permissions.ts'
@@ -26,6 +28,8 @@ export const operations = {
   apiKeyConfig,
   domains,
   emailConfig,
+  notificationServiceConfig,
+  activityConfig,
   auth,
   permissions,
   organizations,
@@ -48,10 +52,12 @@ export * from './base/events.ts'
 export { AccessRole, AccessType } from './base/fields.ts'
 export { ChosenId, chosenIdRule, isChosenId, NewFolderId, NotificationId } from './base/ids.ts'
 export * from './base/operation.ts'
+export * from './resources/activity-service.ts'
 export * from './resources/outcomes.ts'
 export * from './resources/crdt.ts'
 export * from './resources/documents.ts'
 export * from './resources/folders.ts'
+export * from './resources/notification-service.ts'
 export * from './resources/notifications.ts'
 export * from './resources/organizations.ts'
 export * from './resources/permissions.ts'

@@ -5,6 +5,8 @@ import type { AuthTokensOperations } from './auth-tokens.ts'
 import type { ApiKeyConfigOperations } from './api-key-config.ts'
 import type { DomainsOperations } from './domains.ts'
 import type { EmailConfigOperations } from './email-config.ts'
+import type { NotificationServiceConfigOperations } from './notification-service-config.ts'
+import type { ActivityConfigOperations } from './activity-config.ts'
 import type { AuthOperations } from './auth.ts'
 import type { PermissionsOperations } from './permissions.ts'
 import type { OrganizationsOperations } from './organizations.ts'
@@ -24,6 +26,8 @@ export type * from './auth-tokens.ts'
 export type * from './api-key-config.ts'
 export type * from './domains.ts'
 export type * from './email-config.ts'
+export type * from './notification-service-config.ts'
+export type * from './activity-config.ts'
 export type * from './auth.ts'
 export type * from './permissions.ts'
 export type * from './organizations.ts'
@@ -51,6 +55,10 @@ export interface Operations {
   readonly domains: DomainsOperations
   /** Whether and how an API key sends emails about activity. */
   readonly emailConfig: EmailConfigOperations
+  /** Which events notify users, and when the notifications are sent. */
+  readonly notificationServiceConfig: NotificationServiceConfigOperations
+  /** Whether and how an API key records activities. */
+  readonly activityConfig: ActivityConfigOperations
   /** Signed tokens that identify a user and carry the permissions of the user. */
   readonly auth: AuthOperations
   /** What a user may do with organizations, folders and documents. */

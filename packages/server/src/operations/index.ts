@@ -1,4 +1,5 @@
 import type { AllHandlers } from '../calls/call.ts'
+import { activityConfigHandlers } from './activity-config.ts'
 import { apiKeyConfigHandlers } from './api-key-config.ts'
 import { apiKeyHandlers } from './api-keys.ts'
 import { authTokenHandlers } from './auth-tokens.ts'
@@ -10,6 +11,7 @@ import { domainHandlers } from './domains.ts'
 import { emailConfigHandlers } from './email-config.ts'
 import { folderHandlers } from './folders/folders.ts'
 import { liveStateHandlers } from './live-state.ts'
+import { notificationServiceConfigHandlers } from './notification-service-config.ts'
 import { notificationHandlers } from './notifications/notifications.ts'
 import { organizationHandlers } from './organizations.ts'
 import { permissionHandlers } from './permissions.ts'
@@ -26,6 +28,8 @@ export const handlers: AllHandlers = {
   apiKeyConfig: apiKeyConfigHandlers,
   domains: domainHandlers,
   emailConfig: emailConfigHandlers,
+  notificationServiceConfig: notificationServiceConfigHandlers,
+  activityConfig: activityConfigHandlers,
   auth: authHandlers,
   permissions: permissionHandlers,
   organizations: organizationHandlers,

@@ -51,7 +51,7 @@ export interface AllowedDomainTable {
 
 export interface ServiceConfigTable {
   api_key: string
-  service: 'email' | 'webhook' | 'notification'
+  service: 'email' | 'webhook' | 'notification' | 'activity'
   enabled: number
   /** JSON, without secrets. */
   config: string
