@@ -109,4 +109,10 @@ export const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> =
     getConfig: ['/notifications/config/get', 'apiKey', 'read', ['v1', 'v2']],
     setConfig: ['/notifications/config/set', 'apiKey', 'write', ['v1', 'v2']],
   },
+  activities: {
+    add: ['/activities/add', 'apiKey', 'write', ['v2']],
+    get: ['/activities/get', 'apiKey', 'read', ['v2']],
+    update: ['/activities/update', 'apiKey', 'write', ['v2']],
+    delete: ['/activities/delete', 'apiKey', 'write', ['v2']],
+  },
 }

@@ -1,4 +1,5 @@
 import type { Operation } from './base/operation.ts'
+import { activities } from './operations/activities.ts'
 import { activityConfig } from './operations/activity-config.ts'
 import { apiKeyConfig } from './operations/api-key-config.ts'
 import { apiKeys } from './operations/api-keys.ts'
@@ -42,6 +43,7 @@ export const operations = {
   crdt,
   crdtVersions,
   notifications,
+  activities,
 } satisfies Record<string, Record<string, Operation>>
 
 export type Operations = typeof operations
@@ -52,6 +54,7 @@ export * from './base/events.ts'
 export { AccessRole, AccessType } from './base/fields.ts'
 export { ChosenId, chosenIdRule, isChosenId, NewFolderId, NotificationId } from './base/ids.ts'
 export * from './base/operation.ts'
+export * from './resources/activities.ts'
 export * from './resources/activity-service.ts'
 export * from './resources/outcomes.ts'
 export * from './resources/crdt.ts'

@@ -19,6 +19,7 @@ import type { LiveStateOperations } from './live-state.ts'
 import type { CrdtOperations } from './crdt.ts'
 import type { CrdtVersionsOperations } from './crdt-versions.ts'
 import type { NotificationsOperations } from './notifications.ts'
+import type { ActivitiesOperations } from './activities.ts'
 
 export type * from './workspace.ts'
 export type * from './api-keys.ts'
@@ -40,6 +41,7 @@ export type * from './live-state.ts'
 export type * from './crdt.ts'
 export type * from './crdt-versions.ts'
 export type * from './notifications.ts'
+export type * from './activities.ts'
 
 /** Every operation of the interface, by family. */
 export interface Operations {
@@ -83,4 +85,6 @@ export interface Operations {
   readonly crdtVersions: CrdtVersionsOperations
   /** The inbox of users, and which notifications each user receives. */
   readonly notifications: NotificationsOperations
+  /** A log of what happened in documents, for users to read. */
+  readonly activities: ActivitiesOperations
 }

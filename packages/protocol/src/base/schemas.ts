@@ -33,6 +33,14 @@ export const closedObject = (properties: Record<string, object>, description?: s
 export const jsonObject = (description: string) =>
   Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true, description })
 
+/** Any JSON value. */
+export const jsonValue = (description: string) =>
+  Type.Unsafe<unknown>({
+    'x-type': ['string', 'number', 'boolean', 'object', 'array', 'null'],
+    'x-typescript': 'unknown',
+    description,
+  })
+
 /** An object whose keys are ids. */
 export const mapOf = <T extends TSchema>(value: T, description?: string) =>
   Type.Unsafe<Record<string, Static<T>>>({

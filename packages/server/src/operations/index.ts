@@ -1,4 +1,5 @@
 import type { AllHandlers } from '../calls/call.ts'
+import { activityHandlers } from './activities.ts'
 import { activityConfigHandlers } from './activity-config.ts'
 import { apiKeyConfigHandlers } from './api-key-config.ts'
 import { apiKeyHandlers } from './api-keys.ts'
@@ -42,4 +43,5 @@ export const handlers: AllHandlers = {
   crdt: crdtHandlers,
   crdtVersions: crdtVersionHandlers,
   notifications: notificationHandlers,
+  activities: activityHandlers,
 }

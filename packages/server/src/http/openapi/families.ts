@@ -83,4 +83,8 @@ export const families: Record<Family, { title: string; description: string }> = 
     title: 'Notifications',
     description: 'The inbox of users, and which notifications each user receives.',
   },
+  activities: {
+    title: 'Activities',
+    description: 'A log of what happened in documents, for users to read.',
+  },
 }

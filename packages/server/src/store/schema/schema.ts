@@ -1,3 +1,4 @@
+import type { ActivityTable } from './activity-tables.ts'
 import type {
   NotificationConfigTable,
   NotificationRecipientTable,
@@ -379,6 +380,7 @@ export interface Schema {
   notifications: NotificationTable
   notification_recipients: NotificationRecipientTable
   notification_configs: NotificationConfigTable
+  activities: ActivityTable
   deletions: DeletionTable
   openings: OpeningTable
   jobs: JobTable
