@@ -30,6 +30,14 @@ export const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> =
     get: ['/workspace/emailconfig/get', 'apiKey', 'read', ['v2']],
     update: ['/workspace/emailconfig/update', 'apiKey', 'write', ['v2']],
   },
+  notificationServiceConfig: {
+    get: ['/workspace/notificationconfig/get', 'apiKey', 'read', ['v2']],
+    update: ['/workspace/notificationconfig/update', 'apiKey', 'write', ['v2']],
+  },
+  activityConfig: {
+    get: ['/workspace/activityconfig/get', 'apiKey', 'read', ['v2']],
+    update: ['/workspace/activityconfig/update', 'apiKey', 'write', ['v2']],
+  },
   auth: {
     generateToken: ['/auth/generate_token', 'apiKey', 'read', ['v2']],
     getToken: ['/auth/token/get', 'body', 'read', ['v1']],
@@ -126,5 +134,11 @@ export const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> =
   },
   events: {
     get: ['/events/get', 'user', 'read', ['v2']],
+  },
+  activities: {
+    add: ['/activities/add', 'apiKey', 'write', ['v2']],
+    get: ['/activities/get', 'apiKey', 'read', ['v2']],
+    update: ['/activities/update', 'apiKey', 'write', ['v2']],
+    delete: ['/activities/delete', 'apiKey', 'write', ['v2']],
   },
 }

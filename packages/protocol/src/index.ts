@@ -1,4 +1,6 @@
 import type { Operation } from './base/operation.ts'
+import { activities } from './operations/activities.ts'
+import { activityConfig } from './operations/activity-config.ts'
 import { apiKeyConfig } from './operations/api-key-config.ts'
 import { apiKeys } from './operations/api-keys.ts'
 import { authTokens } from './operations/auth-tokens.ts'
@@ -13,6 +15,7 @@ import { emailConfig } from './operations/email-config.ts'
 import { events } from './operations/events.ts'
 import { folders } from './operations/folders.ts'
 import { liveState } from './operations/live-state.ts'
+import { notificationServiceConfig } from './operations/notification-service-config.ts'
 import { notifications } from './operations/notifications.ts'
 import { organizations } from './operations/organizations.ts'
 import { permissionProviderConfig } from './operations/permission-provider-config.ts'
@@ -30,6 +33,8 @@ export const operations = {
   apiKeyConfig,
   domains,
   emailConfig,
+  notificationServiceConfig,
+  activityConfig,
   auth,
   permissions,
   permissionProviderConfig,
@@ -46,6 +51,7 @@ export const operations = {
   commentAnnotations,
   comments,
   events,
+  activities,
 } satisfies Record<string, Record<string, Operation>>
 
 export type Operations = typeof operations
@@ -57,6 +63,8 @@ export { AccessRole, AccessType } from './base/fields.ts'
 export { ChosenId, chosenIdRule, isChosenId, NewFolderId, NotificationId } from './base/ids.ts'
 export * from './base/operation.ts'
 export { maxBatchItems } from './base/schemas.ts'
+export * from './resources/activities.ts'
+export * from './resources/activity-service.ts'
 export * from './resources/outcomes.ts'
 export * from './resources/comment-annotations.ts'
 export * from './resources/comments.ts'
@@ -64,6 +72,7 @@ export * from './resources/crdt.ts'
 export * from './resources/documents.ts'
 export * from './resources/events.ts'
 export * from './resources/folders.ts'
+export * from './resources/notification-service.ts'
 export * from './resources/notifications.ts'
 export * from './resources/organizations.ts'
 export * from './resources/permission-provider.ts'

@@ -247,7 +247,10 @@ export interface ApiKeysCreateInput {
   useNotificationService?: boolean
   /** Whether the email service starts with the default triggers. Default: false. */
   setDefaultEmailTriggers?: boolean
-  /** Whether the notification service starts with the default triggers. Default: false. */
+  /**
+   * Whether the default triggers of the notification service are stored now. They apply without this too,
+   * until triggers are set. Default: false.
+   */
   setDefaultNotificationTriggers?: boolean
   /** Whether users become members of the organizations that their token names when they connect. */
   requireAutoOrgUser?: boolean

@@ -5,6 +5,8 @@ import type { AuthTokensOperations } from './auth-tokens.ts'
 import type { ApiKeyConfigOperations } from './api-key-config.ts'
 import type { DomainsOperations } from './domains.ts'
 import type { EmailConfigOperations } from './email-config.ts'
+import type { NotificationServiceConfigOperations } from './notification-service-config.ts'
+import type { ActivityConfigOperations } from './activity-config.ts'
 import type { AuthOperations } from './auth.ts'
 import type { PermissionsOperations } from './permissions.ts'
 import type { PermissionProviderConfigOperations } from './permission-provider-config.ts'
@@ -21,6 +23,7 @@ import type { NotificationsOperations } from './notifications.ts'
 import type { CommentAnnotationsOperations } from './comment-annotations.ts'
 import type { CommentsOperations } from './comments.ts'
 import type { EventsOperations } from './events.ts'
+import type { ActivitiesOperations } from './activities.ts'
 
 export type * from './workspace.ts'
 export type * from './api-keys.ts'
@@ -28,6 +31,8 @@ export type * from './auth-tokens.ts'
 export type * from './api-key-config.ts'
 export type * from './domains.ts'
 export type * from './email-config.ts'
+export type * from './notification-service-config.ts'
+export type * from './activity-config.ts'
 export type * from './auth.ts'
 export type * from './permissions.ts'
 export type * from './permission-provider-config.ts'
@@ -44,6 +49,7 @@ export type * from './notifications.ts'
 export type * from './comment-annotations.ts'
 export type * from './comments.ts'
 export type * from './events.ts'
+export type * from './activities.ts'
 
 /** Every operation of the interface, by family. */
 export interface Operations {
@@ -59,6 +65,10 @@ export interface Operations {
   readonly domains: DomainsOperations
   /** Whether and how an API key sends emails about activity. */
   readonly emailConfig: EmailConfigOperations
+  /** Which events notify users, and when the notifications are sent. */
+  readonly notificationServiceConfig: NotificationServiceConfigOperations
+  /** Whether and how an API key records activities. */
+  readonly activityConfig: ActivityConfigOperations
   /** Signed tokens that identify a user and carry the permissions of the user. */
   readonly auth: AuthOperations
   /** What a user may do with organizations, folders and documents. */
@@ -93,4 +103,6 @@ export interface Operations {
    * The log of all changes under an API key, in order, for backends that would rather pull than be called.
    */
   readonly events: EventsOperations
+  /** A log of what happened in documents, for users to read. */
+  readonly activities: ActivitiesOperations
 }

@@ -90,6 +90,10 @@ export function toGrouped(triggers: Triggers): GroupedTriggers {
   return Object.fromEntries([...groups].map(([group, names]) => [group, Object.fromEntries(names)]))
 }
 
+/** The events that a service acts on. */
+export const enabledEvents = (triggers: Triggers): ReadonlySet<EventName> =>
+  new Set(eventNames.filter((name) => triggers[name] === true))
+
 const eventsIn = (...groups: EventGroup[]) =>
   eventNames.filter((name) => groups.some((group) => groupedNames[name]?.startsWith(`${group}.`)))
 const suggestions: readonly EventName[] = [

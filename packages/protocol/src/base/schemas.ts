@@ -21,9 +21,25 @@ export const choice = <const T extends readonly string[]>(values: T, description
 export const openObject = <T extends TSchema>(schema: T) =>
   Type.Unsafe<Static<T> & Record<string, unknown>>({ ...schema, additionalProperties: true })
 
+/** An object that refuses unknown fields. */
+export const closedObject = (properties: Record<string, object>, description?: string) => ({
+  type: 'object',
+  additionalProperties: false,
+  properties,
+  ...(description && { description }),
+})
+
 /** Any JSON object. */
 export const jsonObject = (description: string) =>
   Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true, description })
+
+/** Any JSON value. */
+export const jsonValue = (description: string) =>
+  Type.Unsafe<unknown>({
+    'x-type': ['string', 'number', 'boolean', 'object', 'array', 'null'],
+    'x-typescript': 'unknown',
+    description,
+  })
 
 /** An object whose keys are ids. */
 export const mapOf = <T extends TSchema>(value: T, description?: string) =>

@@ -66,7 +66,9 @@ export const apiKeys = {
         flag('Whether the email service starts with the default triggers. Default: false.'),
       ),
       setDefaultNotificationTriggers: Type.Optional(
-        flag('Whether the notification service starts with the default triggers. Default: false.'),
+        flag(
+          'Whether the default triggers of the notification service are stored now. They apply without this too, until triggers are set. Default: false.',
+        ),
       ),
       requireAutoOrgUser: Type.Optional(RequireAutoOrgUser),
       enablePrivateComments: Type.Optional(EnablePrivateComments),

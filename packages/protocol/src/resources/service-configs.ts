@@ -9,7 +9,7 @@ import {
   splitGroupedName,
   type Triggers,
 } from '../base/events.ts'
-import { choice, described, flag, text } from '../base/schemas.ts'
+import { choice, closedObject, described, flag, text } from '../base/schemas.ts'
 
 /** Text without line breaks, because it ends up in a mail or a header. */
 const singleLine = (maxLength: number, description: string) =>
@@ -20,13 +20,6 @@ const singleLine = (maxLength: number, description: string) =>
     description,
   })
 
-/** An object that refuses unknown fields. */
-const closedObject = (properties: Record<string, object>, description?: string) => ({
-  type: 'object',
-  additionalProperties: false,
-  properties,
-  ...(description && { description }),
-})
 type EventField = readonly [key: string, event: EventName]
 
 /** One flag per event. `service` is the service in the descriptions. */
@@ -35,8 +28,8 @@ const triggerFields = (fields: readonly EventField[], service: string) =>
     fields.map(([key, event]) => [key, flag(`Whether ${service} acts on the event \`${event}\`.`)]),
   )
 
-/** The email service and the webhook service share the shape of the triggers that callers send. */
-const emailOrWebhook = 'the configured service'
+/** The services share the shape of the triggers that callers send. */
+const anyService = 'the configured service'
 
 const dottedFields = eventNames.map((event): EventField => [event, event])
 const groupedFields = eventNames.flatMap((event): EventField[] => {
@@ -49,7 +42,7 @@ const triggersOf = (group: EventGroup, description: string) => {
     const [ownGroup, name] = splitGroupedName(grouped as GroupedName)
     return ownGroup === group ? [[name, event]] : []
   })
-  return closedObject(triggerFields(fields, emailOrWebhook), description)
+  return closedObject(triggerFields(fields, anyService), description)
 }
 export const CommentTriggers = triggersOf('comment', 'Triggers for the events of comments, by name.')
 export const HuddleTriggers = triggersOf('huddle', 'Triggers for the events of huddles, by name.')
@@ -59,7 +52,7 @@ export const RecorderTriggers = triggersOf('recorder', 'Triggers for the events 
 /** Triggers in a request, in every spelling (spec 24.3). Names of unknown events are refused. */
 export const TriggersInput = Type.Unsafe<AnyTriggers>(
   closedObject({
-    ...triggerFields([...dottedFields, ...groupedFields], emailOrWebhook),
+    ...triggerFields([...dottedFields, ...groupedFields], anyService),
     comment: CommentTriggers,
     huddle: HuddleTriggers,
     crdt: CrdtTriggers,

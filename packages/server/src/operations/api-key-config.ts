@@ -1,6 +1,6 @@
 import { ApiError, operations, type Operations } from '@plenum/protocol'
 import type { Handlers } from '../calls/call.ts'
-import * as apiKeys from '../store/api-keys.ts'
+import { changeOptions } from './shared/api-key-options.ts'
 
 const planOf = { testing: 'sdk test', production: 'sdk production' }
 
@@ -20,18 +20,13 @@ export const apiKeyConfigHandlers: Handlers<Operations['apiKeyConfig']> = {
     }
   },
 
-  async update({ input, caller: { apiKey }, db, afterCommit, services: { credentials } }) {
+  async update(call) {
+    const { input } = call
     const sent = Object.entries(input)
     if (sent.length === 0 || !sent.every(([key]) => knownFields.has(key))) {
       throw new ApiError('INVALID_ARGUMENT', 'At least one field must be provided for update')
     }
-    // The options in `caller` were read before this transaction and may be outdated.
-    const stored = (await apiKeys.find(db, apiKey))?.key.options
-    if (!stored) throw new ApiError('PERMISSION_DENIED', 'Invalid API key.')
-    if (sent.some(([key, value]) => stored[key as keyof typeof input] !== value)) {
-      await apiKeys.setOptions(db, apiKey, { ...stored, ...input })
-      afterCommit(() => credentials.drop(apiKey))
-    }
+    await changeOptions(call, input)
     return input
   },
 }

@@ -5,6 +5,7 @@ import type { Call, Handlers } from '../calls/call.ts'
 import { reply } from '../calls/answers/reply.ts'
 import * as apiKeys from '../store/api-keys.ts'
 import type { Db } from '../store/engine/db.ts'
+import * as notificationService from '../store/notifications/service-config.ts'
 import { unique } from './shared/batches.ts'
 import { normalizeAll } from './shared/allowed-domains.ts'
 import { changeEmail, noEmailSettings } from './shared/email-settings.ts'
@@ -126,7 +127,6 @@ async function configureServices(
     await writeSettings(db, secrets, apiKey, 'webhook', webhook)
   }
   if (input.setDefaultNotificationTriggers && (input.useNotificationService ?? true)) {
-    const config = { triggers: toGrouped(defaultTriggers.notification) }
-    await writeSettings(db, secrets, apiKey, 'notification', { enabled: true, config, credential: '' })
+    await notificationService.save(db, apiKey, { triggers: toGrouped(defaultTriggers.notification) })
   }
 }

@@ -1,4 +1,6 @@
 import type { AllHandlers } from '../calls/call.ts'
+import { activityHandlers } from './activities.ts'
+import { activityConfigHandlers } from './activity-config.ts'
 import { apiKeyConfigHandlers } from './api-key-config.ts'
 import { apiKeyHandlers } from './api-keys.ts'
 import { authTokenHandlers } from './auth-tokens.ts'
@@ -13,6 +15,7 @@ import { emailConfigHandlers } from './email-config.ts'
 import { eventHandlers } from './events.ts'
 import { folderHandlers } from './folders/folders.ts'
 import { liveStateHandlers } from './live-state.ts'
+import { notificationServiceConfigHandlers } from './notification-service-config.ts'
 import { notificationHandlers } from './notifications/notifications.ts'
 import { organizationHandlers } from './organizations.ts'
 import { permissionProviderConfigHandlers } from './permission-provider-config.ts'
@@ -30,6 +33,8 @@ export const handlers: AllHandlers = {
   apiKeyConfig: apiKeyConfigHandlers,
   domains: domainHandlers,
   emailConfig: emailConfigHandlers,
+  notificationServiceConfig: notificationServiceConfigHandlers,
+  activityConfig: activityConfigHandlers,
   auth: authHandlers,
   permissions: permissionHandlers,
   permissionProviderConfig: permissionProviderConfigHandlers,
@@ -46,4 +51,5 @@ export const handlers: AllHandlers = {
   commentAnnotations: annotationHandlers,
   comments: commentHandlers,
   events: eventHandlers,
+  activities: activityHandlers,
 }

@@ -11,7 +11,8 @@ import { parse } from './engine/json.ts'
  * - users from an organization, with their grants inside it;
  * - all members of a group;
  * - the notifications of a document, or hidden notifications by their keys;
- * - one user from the notifications that the user received.
+ * - one user from the notifications that the user received;
+ * - the activities of a document, about an entity, or both, unless they are immutable.
  *
  * `reserved` removes nothing: it keeps requests away from documents that are about to be moved.
  */
@@ -24,6 +25,7 @@ export type Scope =
   | { organizationId: string; notificationsOf: { documentId: string; locationId?: string } }
   | { organizationId: string; hiddenNotifications: readonly string[] }
   | { organizationId: string; inboxOf: Inbox }
+  | { organizationId: string; activitiesOf: ActivityFilter }
   | { organizationId: string; reserved: readonly string[] }
 
 export interface LeavingUsers {
@@ -38,6 +40,12 @@ export interface Inbox {
   userId: string
   documentId?: string
   locationId?: string
+}
+
+/** At least one of the two is set. */
+export interface ActivityFilter {
+  documentId?: string
+  targetEntityId?: string
 }
 
 /** A deletion that has begun. It is too large for one transaction, and continues until nothing is left. */
@@ -109,7 +117,7 @@ const toDeletion = (row: Row): Deletion => ({
 
 /** The organizations, documents and folders that a request or a live session names. */
 export interface NamedResources {
-  /** Set by a live session. It shows no notifications, so it does not wait for their deletion. */
+  /** Set by a live session. It shows no notifications and no activities, so it does not wait for their deletion. */
   isLive?: true
   organizationIds: readonly string[]
   documentIds: readonly string[]
@@ -159,7 +167,7 @@ export async function overlaps(
   if ('organizationIds' in scope) return organizationIds.some((id) => scope.organizationIds.includes(id))
   // No request can see hidden notifications.
   if ('hiddenNotifications' in scope) return false
-  if (isLive && ('notificationsOf' in scope || 'inboxOf' in scope)) return false
+  if (isLive && ('notificationsOf' in scope || 'inboxOf' in scope || 'activitiesOf' in scope)) return false
   const { organizationId } = scope
   if (!organizationIds.includes(organizationId)) return false
   // A live session that names no document is signing in, which changes only the members of the organization.
@@ -167,8 +175,8 @@ export async function overlaps(
   if (documentIds.length === 0 || 'userIds' in scope || 'groupId' in scope) return true
   if ('reserved' in scope) return documentIds.some((id) => scope.reserved.includes(id))
   if ('notificationsOf' in scope) return documentIds.includes(scope.notificationsOf.documentId)
-  if ('inboxOf' in scope) {
-    const { documentId } = scope.inboxOf
+  if ('inboxOf' in scope || 'activitiesOf' in scope) {
+    const { documentId } = 'inboxOf' in scope ? scope.inboxOf : scope.activitiesOf
     return documentId === undefined || documentIds.includes(documentId)
   }
   if ('documentIds' in scope)

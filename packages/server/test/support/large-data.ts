@@ -23,6 +23,9 @@ export function seed({ write, dialect }: Database, apiKey: string, organizationI
   const zeros = (bytes: number) =>
     dialect === 'sqlite' ? `zeroblob(${bytes})` : `decode(repeat('00', ${bytes}), 'hex')`
   const text = (prefix: string, number = 'i') => `'${prefix}' || (${number})`
+  /** The content of an activity with at least this many bytes. */
+  const activityJson = (bytes: number) =>
+    `'{"actionUser":{"userId":"u"},"entityData":"${'x'.repeat(bytes)}"}'`
   const insertDocuments = (count: number, documentId: string, folderId: string) =>
     insert(
       count,
@@ -87,6 +90,14 @@ export function seed({ write, dialect }: Database, apiKey: string, organizationI
         'notification_recipients',
         'notification_id, recipient, by_email, email, named, is_read, for_you, timestamp',
         `${text('n', `1 + i % ${notifications}`)}, ${text('u')}, 0, null, 0, 0, 1, 1`,
+      ),
+    /** Activities `a1` to `a<count>` of the document `d1`, by the user `u`, about the entity `e`. */
+    activities: (count: number, { isImmutable = false, bytes = 0 } = {}) =>
+      insert(
+        count,
+        'activities',
+        'activity_id, document_id, timestamp, feature_type, action_type, user_id, target_entity_id, immutable, data',
+        `${text('a')}, 'd1', i, 'custom', 'seen', 'u', 'e', ${isImmutable ? 1 : 0}, ${activityJson(bytes)}`,
       ),
     /** Notifications `n1` to `n<count>` go to one user. */
     inbox: (count: number, userId: string) =>

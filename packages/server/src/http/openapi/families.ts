@@ -27,6 +27,14 @@ export const families: Record<Family, { title: string; description: string }> = 
     title: 'Email configuration',
     description: 'Whether and how an API key sends emails about activity.',
   },
+  notificationServiceConfig: {
+    title: 'Notification configuration',
+    description: 'Which events notify users, and when the notifications are sent.',
+  },
+  activityConfig: {
+    title: 'Activity configuration',
+    description: 'Whether and how an API key records activities.',
+  },
   auth: {
     title: 'User tokens',
     description: 'Signed tokens that identify a user and carry the permissions of the user.',
@@ -92,5 +100,9 @@ export const families: Record<Family, { title: string; description: string }> = 
     title: 'Events',
     description:
       'The log of all changes under an API key, in order, for backends that would rather pull than be called.',
+  },
+  activities: {
+    title: 'Activities',
+    description: 'A log of what happened in documents, for users to read.',
   },
 }

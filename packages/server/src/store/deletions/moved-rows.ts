@@ -11,6 +11,8 @@ import { type TableMovedInSteps, tablesMovedAtOnce } from '../schema/tables.ts'
 
 /** One step moves this many rows on SQLite, in about 4 ms. */
 const rowsPerStep = 200
+/** Fewer, because SQLite writes the whole row again, and an activity has five indexes. */
+const activitiesPerStep = 50
 
 interface Move extends DocumentRef {
   apiKey: string
@@ -73,8 +75,9 @@ export function moveSteps(move: Move): RowStep[] {
       ofDocument(newDocumentId),
     ),
     annotations: moveAnnotations(move),
-    notifications: moveAll('notifications', newDocumentId, ofDocument(documentId)),
-    events: moveAll('events', newDocumentId, ofDocument(documentId)),
+    notifications: moveAll('notifications', rowsPerStep, move),
+    activities: moveAll('activities', activitiesPerStep, move),
+    events: moveAll('events', rowsPerStep, move),
   }
   // On PostgreSQL, the transaction that moved the document does not see an editor that was created at the same time.
   const moveLate: RowStep = async (db) => {
@@ -84,14 +87,20 @@ export function moveSteps(move: Move): RowStep[] {
   return [moveLate, ...Object.values(steps)]
 }
 
-/** A step that moves all rows. */
+/** A step that moves all rows of a table in which the target cannot have the same rows. */
 const moveAll =
-  (table: 'notifications' | 'events', newDocumentId: string, from: RawBuilder<boolean>): RowStep =>
+  (
+    table: 'notifications' | 'activities' | 'events',
+    rowsPerStep: number,
+    { apiKey, organizationId, documentId, newDocumentId }: Move,
+  ): RowStep =>
   async (db) => {
     const max = rowsPerStep * paceOf(db).factor
+    const which = sql<boolean>`
+      api_key = ${apiKey} and organization_id = ${organizationId} and document_id = ${documentId}`
     const { numAffectedRows = 0n } = await sql`
       update ${sql.table(table)} set document_id = ${newDocumentId}
-      where ${someRows(db, table, from, max)}`.execute(db)
+      where ${someRows(db, table, which, max)}`.execute(db)
     return Number(numAffectedRows) === max
   }
 

@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../engine/db.ts'
 import { grantsByUser } from '../access/grants.ts'
-import type { Scope } from '../deletions.ts'
+import { areMutable } from '../activities/lists.ts'
+import type { ActivityFilter, Scope } from '../deletions.ts'
 import * as folders from '../documents/folders.ts'
 import { areSmall } from '../notifications/notifications.ts'
 import { findAddressee, namesOf } from '../notifications/recipients.ts'
@@ -55,7 +56,11 @@ async function sizesOf(db: Db, apiKey: string, scope: CountedScope): Promise<Siz
       return sizeOf('notification_recipients', received)
     })
   }
-  if ('documentIds' in scope) return inDocuments(inOrganization, scope.documentIds)
+  if ('activitiesOf' in scope) return [activitiesOf(inOrganization, scope.activitiesOf)]
+  if ('documentIds' in scope) {
+    const { documentIds, movedTo } = scope
+    return inDocuments(inOrganization, documentIds, { isMove: movedTo !== undefined })
+  }
   return inFolder(db, apiKey, organizationId, scope.folderId)
 }
 
@@ -100,13 +105,31 @@ async function findFewFolders(
   return folderIds
 }
 
-function inDocuments(inOrganization: RawBuilder<unknown>, documentIds: readonly string[]): Size[] {
+/** The activities that a deletion with this filter looks at: it searches by the target, else by the document. */
+function activitiesOf(
+  inOrganization: RawBuilder<unknown>,
+  { documentId, targetEntityId }: ActivityFilter,
+): Size {
+  const by =
+    targetEntityId === undefined
+      ? sql`document_id = ${documentId}`
+      : sql`target_entity_id = ${targetEntityId}`
+  return sizeOf('activities', sql`${inOrganization} and ${by}`)
+}
+
+function inDocuments(
+  inOrganization: RawBuilder<unknown>,
+  documentIds: readonly string[],
+  { isMove = false } = {},
+): Size[] {
   const ids = sql.join(documentIds)
   const inside = sql`${inOrganization} and document_id in (${ids})`
   const granted = sql`${inOrganization} and resource_type = 'document' and resource_id in (${ids})`
   return [
     ...[...tablesInDocuments, ...documentTablesWithoutForeignKey].map((table) => sizeOf(table, inside)),
     sizeOf('grants', granted),
+    // All activities move with their document, but immutable ones are not deleted with it.
+    sizeOf('activities', isMove ? inside : sql`${inside} and ${areMutable}`),
     recipientsOf(inOrganization, inside),
   ]
 }

@@ -1,6 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../engine/db.ts'
-import type { Inbox, LeavingUsers, Scope } from '../deletions.ts'
+import { removeSome } from '../activities/activities.ts'
+import { areMutable } from '../activities/lists.ts'
+import type { ActivityFilter, Inbox, LeavingUsers, Scope } from '../deletions.ts'
 import { leafFolders } from '../documents/folder-tree.ts'
 import { moveSteps } from './moved-rows.ts'
 import type { RowStep } from './row-step.ts'
@@ -56,6 +58,7 @@ export function removalSteps(apiKey: string, scope: Scope): RowStep[] {
     const inside = sql<boolean>`${inOrganization} and notification_id in (${keys}) and public_id is null`
     return [removeNotifications(inOrganization, inside)]
   }
+  if ('activitiesOf' in scope) return [removeActivities(apiKey, organizationId, scope.activitiesOf)]
   if ('inboxOf' in scope) {
     return [false, true].map((byEmail) => emptyInbox(apiKey, organizationId, scope.inboxOf, byEmail))
   }
@@ -159,6 +162,7 @@ function emptyDocuments(apiKey: string, organizationId: string, documentIds: rea
     removeNotifications(inOrganization, inside),
     ...tablesInDocuments.map((table) => removeFromTable(table, inside)),
     ...documentTablesWithoutForeignKey.map((table) => removeFromTable(table, inside)),
+    removeFromTable('activities', sql`${inside} and ${areMutable}`),
     removeFromTable('grants', granted),
   ]
 }
@@ -204,6 +208,14 @@ const emptyInbox =
     const some = await someInInbox(db, apiKey, { organizationId, ...filter }, name, { max, after })
     if (some.keys.length > 0) removed.push(...(await removeFrom(db, apiKey, organizationId, some.keys, user)))
     return some.next ?? false
+  }
+
+const removeActivities =
+  (apiKey: string, organizationId: string, filter: ActivityFilter): RowStep =>
+  async (db, removed, after) => {
+    const { ids, next } = await removeSome(db, apiKey, { organizationId, ...filter }, after)
+    removed.push(...ids)
+    return next ?? false
   }
 
 const removeMembers =

@@ -5,7 +5,7 @@ import { paceOf } from '../engine/pace.ts'
  * Removes or moves a few rows, in a few milliseconds. Returns false if no rows are left. Returns true if there may be more,
  * or a cursor if there may be more behind it; the next call receives that cursor as `after`. Adds to `ids`: in a folder,
  * the documents that it has begun to remove; in a group, the users that it removed; the public ids of the notifications
- * that it removed, or from which it removed the user.
+ * that it removed, or from which it removed the user; the activities that it removed.
  */
 export type RowStep = (db: Db, ids: string[], after: Cursor | undefined) => Promise<boolean | Cursor>
 

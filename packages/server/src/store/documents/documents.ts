@@ -1,5 +1,6 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { StoredDocument } from '../access/access.ts'
+import * as activities from '../activities/activities.ts'
 import { yieldIfLate, mapYielding } from '../../platform/turns/loop-time.ts'
 import type { Cursor, Db } from '../engine/db.ts'
 import { padded } from '../engine/slices.ts'
@@ -333,6 +334,7 @@ export async function removeWithoutForeignKey(
     .where('resource_id', 'in', documentIds)
     .where(notRemoved)
     .execute()
+  await activities.removeOfDocuments(db, apiKey, organizationId, documentIds)
   for (const table of documentTablesWithoutForeignKey) {
     await db
       .deleteFrom(table)

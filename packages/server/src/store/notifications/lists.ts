@@ -7,11 +7,12 @@ import {
   sql,
   type SqlBool,
 } from 'kysely'
-import { yieldIfLate, mapYielding } from '../../platform/turns/loop-time.ts'
+import { mapYielding } from '../../platform/turns/loop-time.ts'
 import type { Cursor, Db } from '../engine/db.ts'
 import { parse } from '../engine/json.ts'
 import { type Addressee, isOneOf, namesOf, type Recipient } from './recipients.ts'
-import { sqliteOf } from '../engine/prepared.ts'
+import type * as scans from '../engine/scan.ts'
+import { cursorOf, inWindow, rowsPerScan, scan, type Window } from '../engine/scan.ts'
 import type { NotificationTable } from '../schema/notification-tables.ts'
 import type { Schema } from '../schema/schema.ts'
 
@@ -42,15 +43,6 @@ export interface Filter {
   /** The notification is addressed to this user. */
   user?: Addressee
 }
-
-export interface Window {
-  limit: number
-  after: Cursor | undefined
-  order: 'asc' | 'desc'
-}
-
-/** One statement scans this many rows: 2 ms on SQLite. On PostgreSQL a statement is a round trip, so it scans more. */
-const rowsPerScan = (db: Db) => (sqliteOf(db) ? 200 : 2000)
 
 /** Lists notifications by timestamp, then key. */
 export async function list(
@@ -104,9 +96,7 @@ export async function findMany(
 }
 
 /** A notification in a list: its key and the columns that the list is ordered by. */
-interface Position {
-  key: string
-  timestamp: number
+interface Position extends scans.Position {
   state?: StoredNotification['state']
 }
 
@@ -135,30 +125,6 @@ async function findPositions(db: Db, apiKey: string, filter: Filter, window: Win
     for (const position of positions) if (!found.has(position.key)) found.set(position.key, position)
   }
   return inWindow([...found.values()], window)
-}
-
-/** Reads the next rows in the order of the list, and whether each fits. */
-type Step = (window: Window) => Promise<(Position & { fits: boolean })[]>
-
-/**
- * Scans rows in order, in short steps, until enough of them fit. All `steps` lead to the same notifications in the same order,
- * through different rows. They take turns, so the cost is that of the one with the fewest rows, times their number.
- */
-async function scan(db: Db, window: Window, ...steps: Step[]): Promise<Position[]> {
-  const scans = steps.map((step) => ({ step, next: window, found: [] as Position[] }))
-  for (;;) {
-    for (const scan of scans) {
-      const { found, next } = scan
-      const rows = await scan.step(next)
-      for (const { fits, ...position } of rows) if (fits) found.push(position)
-      const last = rows.at(-1)
-      if (!last || rows.length < next.limit || found.length >= window.limit) {
-        return found.slice(0, window.limit)
-      }
-      scan.next = { ...window, limit: rowsPerScan(db), after: [last.timestamp, last.key] }
-      await yieldIfLate()
-    }
-  }
 }
 
 /** The SQL condition of the filter, without its user. Hidden notifications never fit. */
@@ -322,7 +288,7 @@ export async function someInInbox(
   const fitting = rows.filter((row) => row.fits)
   const some = fitting.slice(0, max)
   const last = some.length < fitting.length ? some.at(-1) : rows.length === limit ? rows.at(-1) : undefined
-  return { keys: some.map(({ key }) => key), next: last && [last.timestamp, last.key] }
+  return { keys: some.map(({ key }) => key), next: last && cursorOf(last) }
 }
 
 const flag = (condition: Expression<SqlBool>) => sql<number>`case when ${condition} then 1 else 0 end`
@@ -357,16 +323,6 @@ const toPosition = ({ notification_id: key, timestamp, is_read, for_you, fits }:
 })
 
 const toPositions = (rows: readonly PositionRow[]): Position[] => rows.map(toPosition)
-
-/** Orders the positions and returns those that are in the window. */
-function inWindow(positions: readonly Position[], { limit, after, order }: Window): Position[] {
-  const sign = order === 'asc' ? 1 : -1
-  const compare = (a: Pick<Position, 'key' | 'timestamp'>, b: Pick<Position, 'key' | 'timestamp'>) =>
-    sign * (a.timestamp - b.timestamp || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
-  const [timestamp, key] = (after ?? [0, '']) as [number, string]
-  const behind = after ? positions.filter((one) => compare(one, { timestamp, key }) > 0) : positions
-  return behind.toSorted(compare).slice(0, limit)
-}
 
 type Row = Pick<NotificationTable, 'notification_id' | 'document_id' | 'data' | 'timestamp'> & {
   public_id: string

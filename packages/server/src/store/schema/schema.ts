@@ -1,3 +1,4 @@
+import type { ActivityTable } from './activity-tables.ts'
 import type {
   EditorClientTable,
   EditorSnapshotPartTable,
@@ -71,7 +72,7 @@ export interface AllowedDomainTable {
 
 export interface ServiceConfigTable {
   api_key: string
-  service: 'email' | 'webhook' | 'notification' | 'permissionProvider'
+  service: 'email' | 'webhook' | 'notification' | 'activity' | 'permissionProvider'
   enabled: number
   /** JSON, without secrets. */
   config: string
@@ -301,6 +302,7 @@ export interface Schema {
   notifications: NotificationTable
   notification_recipients: NotificationRecipientTable
   notification_configs: NotificationConfigTable
+  activities: ActivityTable
   deletions: DeletionTable
   openings: OpeningTable
   jobs: JobTable

@@ -17,6 +17,11 @@ interface TableDescription {
    * document deletes its rows.
    */
   noForeignKey?: string
+  /**
+   * Why some rows of a document stay when it is deleted. The code that deletes a document deletes the other rows. A foreign
+   * key deletes all of them with their organization.
+   */
+  outlivesDocument?: string
 }
 
 /** Tables inside an organization: how many rows one statement deletes on SQLite, where it holds the event loop for 5 ms. */
@@ -120,6 +125,12 @@ export const tables = {
     rowsPerDelete: 200,
     onMove: 'in steps',
     noForeignKey: 'A user can choose for a document that does not exist yet, or for the whole organization.',
+  },
+  activities: {
+    parent: 'organizations',
+    rowsPerDelete: 50,
+    onMove: 'in steps',
+    outlivesDocument: 'Immutable activities stay (spec 10.4.1).',
   },
   deletions: { parent: 'api_keys' },
   openings: { parent: 'api_keys' },

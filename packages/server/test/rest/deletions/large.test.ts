@@ -35,6 +35,7 @@ async function leftOf({ database: { read } }: TestServer, { apiKey }: given.Tena
     'notifications',
     'notification_recipients',
     'notification_configs',
+    'activities',
     'user_groups',
     'user_group_members',
     'presence',

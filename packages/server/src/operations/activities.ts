@@ -1,0 +1,167 @@
+import { type Activity, ApiError, type Input, type Operations } from '@plenum/protocol'
+import { newId } from '../access/ids.ts'
+import type { Call, Handlers } from '../calls/call.ts'
+import { findDocuments } from '../store/access/access.ts'
+import * as activities from '../store/activities/activities.ts'
+import * as activityConfig from '../store/activities/config.ts'
+import * as lists from '../store/activities/lists.ts'
+import type { StoredActivity } from '../store/activities/lists.ts'
+import * as documents from '../store/documents/documents.ts'
+import * as users from '../store/users/users.ts'
+import { byId, manyOutcomes, outcomes, unique } from './shared/batches.ts'
+import { page, type Window, withPageToken } from './shared/paging.ts'
+import { withoutNulls } from './shared/without-nulls.ts'
+
+type Add = Operations['activities']['add']
+type Get = Operations['activities']['get']
+type Delete = Operations['activities']['delete']
+
+/** Activities that one query reads. Each may have 16 KiB. */
+const rowsPerQuery = 32
+
+export const activityHandlers: Handlers<Operations['activities']> = {
+  async add({ input, caller: { apiKey }, db, now }) {
+    const { organizationId, documentId } = input
+    const { isEnabled, immutable } = await activityConfig.findSettings(db, apiKey)
+    if (!isEnabled) {
+      throw new ApiError('FAILED_PRECONDITION', 'Activity logs are not enabled for this workspace.')
+    }
+    requireTargets(input.activities)
+    const added = withIds(input.activities).map(([id, sent]) => ({
+      id,
+      documentId,
+      featureType: sent.featureType,
+      actionType: sent.actionType,
+      targetEntityId: sent.targetEntityId,
+      timestamp: now,
+      immutable,
+      content: contentOf(sent),
+    }))
+    const actors = byId(
+      input.activities.map(({ actionUser }) => actionUser),
+      ({ userId }) => userId,
+    )
+    await documents.ensure(db, apiKey, organizationId, documentId, now)
+    await users.ensure(db, apiKey, [...actors.values()], now)
+    await activities.add(db, apiKey, organizationId, added)
+    return { success: true, ids: added.map(({ id }) => id), message: 'Activity(s) added successfully.' }
+  },
+
+  async get(call) {
+    const { input, caller, db } = call
+    const { activityIds, order = 'desc' } = input
+    const filter = { ...input, ids: activityIds && unique(activityIds) }
+    const list = {
+      read: (window: Window) => lists.list(db, caller.apiKey, filter, { ...window, order }),
+      cursor: ({ timestamp, id }: StoredActivity) => [timestamp, id],
+      rowsPerQuery,
+    }
+    return withPageToken(await page(call, input, list, (rows) => present(call, rows)))
+  },
+
+  async update({ input, caller: { apiKey }, db }) {
+    const changes = new Map(
+      [...byId(input.activities, ({ id }) => id)].map(([id, change]) => [id, changedContent(change)]),
+    )
+    const updated = await activities.update(db, apiKey, input.organizationId, changes)
+    return outcomes(changes.keys(), (id) =>
+      updated.has(id)
+        ? { success: true, message: 'Activity updated.' }
+        : { success: false, message: 'Failed to update activity.' },
+    )
+  },
+
+  delete: {
+    scope: ({ organizationId, documentId, targetEntityId, activityIds }) =>
+      // Activities that the caller names are few.
+      activityIds !== undefined || (documentId === undefined && targetEntityId === undefined)
+        ? undefined
+        : { organizationId, activitiesOf: { documentId, targetEntityId } },
+    remove: deleteActivities,
+  },
+}
+
+async function deleteActivities({ input, caller: { apiKey }, db, alreadyRemovedIds }: Call<Delete>) {
+  const { organizationId, documentId, targetEntityId, activityIds } = input
+  if (documentId === undefined && targetEntityId === undefined && activityIds === undefined) {
+    throw new ApiError(
+      'INVALID_ARGUMENT',
+      'At least one of documentId, targetEntityId, or activityIds must be provided.',
+    )
+  }
+  const filter = { organizationId, documentId, targetEntityId }
+  if (activityIds) {
+    const ids = unique(activityIds)
+    const deleted = new Set(await activities.remove(db, apiKey, { ...filter, ids }))
+    return outcomes(ids, (id) => (deleted.has(id) ? isDeleted : isNotDeleted))
+  }
+  // If earlier steps have removed the activities, this transaction must not search for more: that could take too long.
+  return manyOutcomes(alreadyRemovedIds ?? (await activities.remove(db, apiKey, filter)), () => isDeleted)
+}
+
+const isDeleted = { success: true, message: 'Activity deleted.' }
+const isNotDeleted = { success: false, message: 'Failed to delete activity.' }
+
+type Sent = Input<Add>['activities'][number]
+
+function requireTargets(sent: readonly Sent[]): void {
+  for (const [index, { featureType, targetEntityId }] of sent.entries()) {
+    if (featureType === 'custom' && targetEntityId === undefined) {
+      throw new ApiError('INVALID_ARGUMENT', `activities[${index}].targetEntityId is required.`)
+    }
+  }
+}
+
+/** The activities with their ids. New ids increase, so lists keep the order of the request. */
+function withIds(sent: readonly Sent[]): [id: string, activity: Sent][] {
+  const newIds = sent.map(() => newId('act')).sort()
+  const all = sent.map((activity, index): [string, Sent] => [activity.id ?? newIds[index]!, activity])
+  return [...byId(all, ([id]) => id).values()]
+}
+
+/** The fields that are stored as JSON. Other keys of the input are ignored. */
+function contentOf(sent: Sent): lists.Content {
+  const { actionUser, targetSubEntityId, isActivityResolverUsed } = sent
+  const user = { ...withoutNulls(actionUser), userId: actionUser.userId }
+  return {
+    actionUser: user,
+    ...withoutNulls({ targetSubEntityId, isActivityResolverUsed, ...changedContent(sent) }),
+  }
+}
+
+/** The fields that an update replaces. Null removes one. */
+function changedContent(change: Partial<lists.Content>): Partial<lists.Content> {
+  const {
+    changes,
+    entityData,
+    entityTargetData,
+    displayMessageTemplate,
+    displayMessageTemplateData,
+    actionIcon,
+  } = change
+  const fields = {
+    changes,
+    entityData,
+    entityTargetData,
+    displayMessageTemplate,
+    displayMessageTemplateData,
+    actionIcon,
+  }
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}
+
+/** The activities as callers read them (spec 22.11). */
+async function present(
+  { input: { organizationId }, caller: { apiKey }, db }: Call<Get>,
+  rows: readonly StoredActivity[],
+): Promise<Activity[]> {
+  const found = await findDocuments(db, apiKey, organizationId, unique(rows.map((row) => row.documentId)))
+  return rows.map(({ documentId, content, ...activity }) => {
+    const folderId = found.get(documentId)?.folderId
+    return {
+      ...activity,
+      ...content,
+      metadata: { apiKey, organizationId, documentId, ...(folderId != null && { folderId }) },
+    }
+  })
+}
