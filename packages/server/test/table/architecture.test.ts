@@ -18,7 +18,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
   'server/bus.ts': { ours: ['protocol', 'server/platform'], theirs: [] },
   'server/platform': {
     ours: ['protocol'],
-    theirs: ['pino', 'prom-client', 'rate-limiter-flexible', 'secure-json-parse'],
+    theirs: ['pino', 'prom-client', 'rate-limiter-flexible', 'secure-json-parse', 'typebox'],
   },
 
   // Yjs documents: pure functions, and the threads that build documents.
