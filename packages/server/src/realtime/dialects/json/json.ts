@@ -6,7 +6,7 @@ import { pingFrame, textFrame } from '../../sockets/frames.ts'
 import type { DialectClient, DialectContext } from '../dialect.ts'
 import type { RealtimeServices } from '../../editors/realtime-services.ts'
 import { Denial, type Identity } from '../../authorization/identity.ts'
-import { type ReadMessage, type ReadResult, tryReadMessage } from '../../messages/message.ts'
+import { type ReadMessage, type ReadResult, readMessage } from '../../messages/message.ts'
 import { maxInlineJsonBytes } from '../../messages/large-json.ts'
 import { type DocumentHost, JsonDocument } from './document.ts'
 import { JsonEditors } from './editors.ts'
@@ -88,7 +88,7 @@ export class JsonClient implements DialectClient, DocumentHost {
     if (isBinary) return this.#identity !== undefined && this.#editors.receive(data)
     const maxBytes = this.#identity ? limits.jsonBytes : limits.firstMessageBytes
     if (data.length > maxInlineJsonBytes && data.length <= maxBytes) this.#readLarge(data)
-    else this.#receiveResult(tryReadMessage(data, maxBytes), data.length)
+    else this.#receiveResult(readMessage(data, maxBytes), data.length)
     return true
   }
 
