@@ -1,5 +1,5 @@
 import { ChosenId } from '@plenum/protocol'
-import type { Schema } from '../../packages/server/src/calls/input/explain.ts'
+import type { Schema } from '../../packages/server/src/platform/validation/explain.ts'
 import { capital } from '../../packages/server/src/http/openapi/schemas.ts'
 
 /** A schema of the operation table, with our own keywords (`x-…`). */

@@ -4,12 +4,14 @@ import { buildOpenApi } from '../../packages/server/src/http/openapi/openapi.ts'
 import { deriveClientRoutes } from './client-routes.ts'
 import { clientTypesFolder, deriveClientTypes } from './client-types.ts'
 import { printJson } from './json.ts'
+import { deriveMessageTypes, messageTypesFolder } from './message-types.ts'
 import { deriveReference, referenceFolder } from './reference.ts'
 
-/** Returns the text of every file that is derived from the operation table, by path. */
+/** Returns the text of every file that is derived from the tables of operations and messages, by path. */
 export const derivedFiles = (): Record<string, string> => ({
   'packages/client/src/routes.ts': deriveClientRoutes(),
   ...deriveClientTypes(),
+  ...deriveMessageTypes(),
   'openapi.json': `${printJson(buildOpenApi())}\n`,
   ...deriveReference(),
 })
@@ -28,7 +30,7 @@ export function compare(root: string, files: Record<string, string>): Difference
         ([file, text]) => !existsSync(join(root, file)) || readFileSync(join(root, file), 'utf8') !== text,
       )
       .map(([file]) => file),
-    leftOver: [referenceFolder, clientTypesFolder]
+    leftOver: [referenceFolder, clientTypesFolder, messageTypesFolder]
       .flatMap((folder) => {
         const path = join(root, folder)
         return (existsSync(path) ? readdirSync(path) : []).map((file) => `${folder}/${file}`)

@@ -2,7 +2,10 @@ const lineLength = 110
 
 /** Returns the paragraphs as a JSDoc comment, on one line if they fit. Returns '' if there is no text. */
 export function comment(paragraphs: string[], indent: string): string {
-  const texts = paragraphs.filter((text) => text !== '').map((text) => text.replaceAll('*/', '*\\/'))
+  const texts = paragraphs
+    .filter((text) => text !== '')
+    // A link is relative to the reference page, so only its text is kept.
+    .map((text) => text.replace(/\[([^\]]+)\]\([^)]+\)/g, '$1').replaceAll('*/', '*\\/'))
   const [only = ''] = texts
   if (texts.length === 0) return ''
   if (texts.length === 1 && indent.length + only.length + 7 <= lineLength) return `${indent}/** ${only} */\n`

@@ -14,7 +14,8 @@ export const referenceIndex = (families: readonly Family[]) =>
 # Reference
 
 All operations of the interface. Every server has the same reference as a page at \`/docs\` and as OpenAPI at
-\`/openapi.json\` ([\`openapi.json\`](../../openapi.json)).
+\`/openapi.json\` ([\`openapi.json\`](../../openapi.json)). The messages of the WebSocket protocol have
+[a page of their own](realtime.md).
 
 ## Requests and answers
 

@@ -6,6 +6,7 @@ import { notesOf } from '../../packages/server/src/http/openapi/notes.ts'
 import { pathsOf } from '../../packages/server/src/http/openapi/openapi.ts'
 import { inputTable, outputTable, typeOf } from './fields.ts'
 import { printJson } from './json.ts'
+import { messagesFile, messagesPage } from './messages-page.ts'
 import { referenceIndex } from './reference-index.ts'
 
 export const referenceFolder = 'docs/reference'
@@ -17,7 +18,7 @@ export interface Family {
   operations: readonly (readonly [name: string, operation: Operation])[]
 }
 
-/** Returns the pages of the reference by path: one per family, and the index. */
+/** Returns the pages of the reference by path: one per family, the index, and the messages of `/realtime`. */
 export function deriveReference(): Record<string, string> {
   const all = Object.entries(operations as Record<string, Record<string, Operation>>)
     .filter(([, verbs]) => Object.keys(verbs).length > 0)
@@ -28,6 +29,7 @@ export function deriveReference(): Record<string, string> {
     }))
   return Object.fromEntries([
     [`${referenceFolder}/README.md`, referenceIndex(all)],
+    [`${referenceFolder}/${messagesFile}`, messagesPage()],
     ...all.map((family) => [`${referenceFolder}/${family.file}`, familyPage(family)]),
   ])
 }

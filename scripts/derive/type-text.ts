@@ -1,4 +1,5 @@
 import * as protocol from '@plenum/protocol'
+import * as messages from '@plenum/protocol/messages'
 import { type Field, typeNotes } from './field-notes.ts'
 import { comment } from './js-doc.ts'
 
@@ -10,7 +11,7 @@ const identityOf = (schema: Field): unknown => schema.properties ?? schema.enum 
 
 /** The schemas that the protocol exports, by name: objects, lists of choices and types written by hand. */
 export const namedSchemas = new Map(
-  Object.entries(protocol as unknown as Record<string, Field>).flatMap(([name, schema]) =>
+  Object.entries({ ...protocol, ...messages } as unknown as Record<string, Field>).flatMap(([name, schema]) =>
     identityOf(schema) === undefined ? [] : [[renamed[name] ?? name, schema] as const],
   ),
 )

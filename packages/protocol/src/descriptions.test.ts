@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Operation, operations } from './index.ts'
+import { type ClientMessageDeclaration, clientMessages, serverMessages } from './messages/index.ts'
 
 interface Field {
   description?: string
@@ -37,6 +38,20 @@ const table = Object.entries(operations as Record<string, Record<string, Operati
 
 test.each(table)('[K14] %s describes every field of its input and output', (_name, { input, output }) => {
   expect([...inspect(input, 'input').undescribed, ...inspect(output, 'output').undescribed]).toEqual([])
+})
+
+test('[R10.8] every message has a summary, and every field of messages and answers has a description', () => {
+  const messages = Object.entries<Omit<ClientMessageDeclaration, 'answers'>>({
+    ...clientMessages,
+    ...serverMessages,
+  })
+  expect(messages.filter(([, { summary }]) => !summary.endsWith('.')).map(([type]) => type)).toEqual([])
+  const fields = messages.flatMap(([type, { fields, done }]) => [
+    inspect(fields, type),
+    inspect(done?.fields ?? {}, `done of ${type}`),
+  ])
+  expect(fields.flatMap(({ undescribed }) => undescribed)).toEqual([])
+  expect(fields.reduce((sum, { count }) => sum + count, 0)).toBeGreaterThan(80)
 })
 
 test('[K14] the check of descriptions reaches nested fields', () => {

@@ -75,8 +75,7 @@ export const VersionUser = Type.Object({
 })
 export type VersionUser = Type.Static<typeof VersionUser>
 
-/** A saved state of an editor. */
-export const EditorVersion = Type.Object({
+const versionInfo = {
   versionId: text('Id of the version.'),
   name: text('Display name of the version.'),
   type: CrdtType,
@@ -84,6 +83,14 @@ export const EditorVersion = Type.Object({
   createdBy: Type.Optional(
     described(VersionUser, 'The user who saved the version. Absent if a backend saved it without `userId`.'),
   ),
+}
+
+/** A saved state of an editor, without its content. */
+export const VersionInfo = Type.Object(versionInfo)
+
+/** A saved state of an editor. */
+export const EditorVersion = Type.Object({
+  ...versionInfo,
   data: Type.Optional(
     described(
       StoredCrdtData,

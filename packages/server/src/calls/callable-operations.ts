@@ -1,7 +1,7 @@
 import { type Operation, operations } from '@plenum/protocol'
 import type { AllHandlers, AnyHandler } from './call.ts'
 import { createFieldFilter, type FieldFilter } from './input/ignored-fields.ts'
-import { createValidator } from './input/validate.ts'
+import { createInputCheck } from './input/validate.ts'
 
 /** An operation with everything that is needed to call it. */
 export interface CallableOperation {
@@ -30,7 +30,7 @@ export function createCallableOperations(handlers: AllHandlers): CallableOperati
         name,
         declaration,
         handler,
-        validate: createValidator(declaration),
+        validate: createInputCheck(declaration.input),
         dropFieldsIgnoredByV1: createFieldFilter(declaration.input),
       })
     }

@@ -25,6 +25,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
       'rate-limiter-flexible',
       'sanitize-html',
       'secure-json-parse',
+      'typebox',
     ],
   },
 

@@ -1,71 +1,11 @@
 import fc from 'fast-check'
-import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import type { Schema } from '../../src/calls/input/explain.ts'
+import type { Schema } from '../../src/platform/validation/explain.ts'
 import * as given from '../support/given.ts'
-import { type TestServer, useServer } from '../support/harness.ts'
+import { useServer } from '../support/harness.ts'
+import { type Field, fieldsOf, nameOf, withField } from '../support/schema-fields.ts'
+import { readAllRows } from '../support/all-rows.ts'
 import { type Entry, table } from '../support/table.ts'
-
-interface Field {
-  /** Keys and indexes from `data` down. */
-  path: (string | number)[]
-  schema: Schema
-  isRequired: boolean
-  /** The interface fixes the error message, and that message does not name the field. */
-  hasFixedMessage: boolean
-}
-
-const nameOf = (path: readonly (string | number)[]) =>
-  path
-    .map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`))
-    .join('')
-
-/** Returns every field of an input schema, and the fields of list items where the example has an item. */
-function fieldsOf(
-  schema: Schema,
-  value: unknown,
-  path: Field['path'] = [],
-  isRequired = true,
-  isInsideFixed = false,
-): Field[] {
-  const hasFixedMessage =
-    isInsideFixed ||
-    schema['x-missing'] !== undefined ||
-    (schema.type === 'object' && schema['x-invalid'] !== undefined)
-  const self = path.length === 0 ? [] : [{ path, schema, isRequired, hasFixedMessage }]
-  if (schema.type === 'object' && schema.properties) {
-    const record = (value ?? {}) as Record<string, unknown>
-    return [
-      ...self,
-      ...Object.entries(schema.properties).flatMap(([key, field]) =>
-        fieldsOf(
-          field,
-          record[key],
-          [...path, key],
-          schema.required?.includes(key) ?? false,
-          hasFixedMessage,
-        ),
-      ),
-    ]
-  }
-  if (schema.type === 'array' && schema.items && Array.isArray(value) && value.length > 0) {
-    return [...self, ...fieldsOf(schema.items, value[0], [...path, 0], true, hasFixedMessage)]
-  }
-  return self
-}
-
-/** Returns the example with one field replaced. Missing objects on the path are created. */
-function withField(input: unknown, [key, ...rest]: Field['path'], value: unknown): unknown {
-  if (key === undefined) return value
-  if (typeof key === 'number') {
-    const list = Array.isArray(input) ? [...input] : []
-    list[key] = withField(list[key], rest, value)
-    return list
-  }
-  const record = { ...(input as Record<string, unknown> | undefined) }
-  record[key] = withField(record[key], rest, value)
-  return record
-}
 
 function typesOf(schema: Schema): string[] {
   if (schema.anyOf) return schema.anyOf.flatMap(typesOf)
@@ -93,18 +33,6 @@ function wrongFor(schema: Schema): fc.Arbitrary<unknown> | undefined {
   if (typesOf(schema).includes('integer')) wrong.push(fc.constantFrom(1.5, -0.1))
   if (typesOf(schema).includes('enum')) wrong.push(fc.constant('no such choice'))
   return fc.oneof(...wrong)
-}
-
-/** Reads all rows of all tables. */
-async function readAllRows(server: TestServer): Promise<unknown> {
-  const { rows } = await sql<{ name: string }>`select name from sqlite_master where type = 'table'`.execute(
-    server.database.read,
-  )
-  const found: Record<string, unknown> = {}
-  for (const { name } of rows) {
-    found[name] = (await sql`select * from ${sql.table(name)}`.execute(server.database.read)).rows
-  }
-  return found
 }
 
 describe('[0.3] the type of every field', () => {

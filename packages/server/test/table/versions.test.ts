@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Schema } from '../../src/calls/input/explain.ts'
+import type { Schema } from '../../src/platform/validation/explain.ts'
 import { fill, normalized, stored } from '../support/filled-tenant.ts'
 import * as given from '../support/given.ts'
 import { useServer } from '../support/harness.ts'

@@ -1,4 +1,4 @@
-import type { Schema } from './explain.ts'
+import type { Schema } from '../../platform/validation/explain.ts'
 
 /** Removes fields from an input, in place. */
 export type FieldFilter = (input: unknown) => void

@@ -1,16 +1,12 @@
-import { ApiError, type Operation } from '@plenum/protocol'
-import { Compile } from 'typebox/compile'
-import { explain } from './explain.ts'
+import { ApiError } from '@plenum/protocol'
+import type { TSchema } from 'typebox'
+import { createValidator } from '../../platform/validation/validator.ts'
 
-/** Creates a validator for the input of an operation. It is compiled on first use, because most servers use few operations. */
-export function createValidator(operation: Pick<Operation, 'input'>): (input: unknown) => void {
-  let check: ((input: unknown) => boolean) | undefined
+/** Creates a function that throws `INVALID_ARGUMENT`, with the first invalid field, unless an input fits the schema. */
+export function createInputCheck(schema: TSchema): (input: unknown) => void {
+  const validate = createValidator(schema)
   return (input) => {
-    if (!check) {
-      const compiled = Compile(operation.input)
-      check = (value) => compiled.Check(value)
-    }
-    if (check(input)) return
-    throw new ApiError('INVALID_ARGUMENT', explain(operation.input, input) ?? 'Invalid request.')
+    const fault = validate(input)
+    if (fault !== undefined) throw new ApiError('INVALID_ARGUMENT', fault)
   }
 }

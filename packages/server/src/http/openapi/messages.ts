@@ -1,5 +1,5 @@
 import type { ErrorExample, Operation, ApiVersion } from '@plenum/protocol'
-import { explain } from '../../calls/input/explain.ts'
+import { explain } from '../../platform/validation/explain.ts'
 import { reasonOf, retryableCodes } from './components.ts'
 import { envelopeOf, httpStatusOfError, ownErrors, standardErrorsOf } from './errors.ts'
 import { capital, type Schemas } from './schemas.ts'

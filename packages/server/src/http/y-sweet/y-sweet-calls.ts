@@ -13,7 +13,7 @@ import * as documents from '../../store/documents/documents.ts'
 import type { EditorRef } from '../../store/refs.ts'
 import type { Bearer } from './bearer.ts'
 import { SubjectQueues } from '../../calls/limits/subject-queues.ts'
-import { createValidator } from '../../calls/input/validate.ts'
+import { createInputCheck } from '../../calls/input/validate.ts'
 
 /** The user of all client tokens that are requested without `userId`. One user, because a Yjs client id belongs to one user. */
 const anonymousUserId = 'y-sweet-client'
@@ -24,8 +24,8 @@ const Authorization = Type.Object({
   userId: Type.Optional(ChosenId),
   validForSeconds: Type.Optional(Type.Integer({ minimum: 1 })),
 })
-const checkNewDocument = createValidator({ input: NewDocument })
-const checkAuthorization = createValidator({ input: Authorization })
+const checkNewDocument = createInputCheck(NewDocument)
+const checkAuthorization = createInputCheck(Authorization)
 
 export interface YSweetDeps {
   services: Services

@@ -1,9 +1,9 @@
 import { limits } from '@plenum/protocol/realtime'
-import type { ThreadTasks } from '../../crdt/document-tasks.ts'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import type { DocumentThreads, DocumentWork } from '../../crdt/document-threads.ts'
 import { TooMuchWork } from '../../crdt/content/errors.ts'
-import { type ReadResult, tryReadMessage } from './message.ts'
+import { checkMessage, type ReadResult, storedFields } from './message.ts'
+import { parseMessage } from './parse.ts'
 import { mergeJson } from '../../store/documents/json-members.ts'
 
 /** Up to this size, JSON is read and merged in the event loop. The slowest JSON of this size takes 12 ms. */
@@ -18,15 +18,6 @@ export interface LargeJson {
   read(apiKey: string, bytes: Buffer): Promise<ReadResult>
   /** Sets the keys of the object `above` in the object `below`. Resolves with undefined if the result exceeds `maxBytes`. */
   merge(apiKey: string, below: string, above: string, maxBytes: number): Promise<string | undefined>
-}
-
-const nothing = new Uint8Array()
-
-/** The tasks that the threads run for `createLargeJson`. */
-export const largeJsonTasks: ThreadTasks = {
-  readMessage: ([bytes = nothing]) =>
-    tryReadMessage(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), limits.jsonBytes),
-  mergeJson: (_parts, ...texts: Parameters<typeof mergeJson>) => ({ json: mergeJson(...texts) }),
 }
 
 export function createLargeJson(
@@ -50,12 +41,15 @@ export function createLargeJson(
     }
   }
   return {
-    read: (apiKey, bytes) =>
-      run(apiKey, {
-        kind: 'readMessage',
+    async read(apiKey, bytes) {
+      const parsed = await run(apiKey, {
+        kind: 'parseMessage',
         parts: [bytes],
-        inline: () => tryReadMessage(bytes, limits.jsonBytes),
-      }),
+        args: [limits.jsonBytes, storedFields],
+        inline: () => parseMessage(bytes, limits.jsonBytes, storedFields),
+      })
+      return checkMessage(parsed)
+    },
     async merge(apiKey, below, above, maxBytes) {
       const { json } = await run<{ json: string | undefined }>(apiKey, {
         kind: 'mergeJson',

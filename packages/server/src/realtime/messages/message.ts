@@ -1,28 +1,15 @@
-import { isUtf8 } from 'node:buffer'
+import { type ClientMessageDeclaration, clientMessages } from '@plenum/protocol/messages'
+import type { ClientMessage } from '@plenum/protocol/realtime'
+import type { Schema } from '../../platform/validation/explain.ts'
+import { createValidator, type Validator } from '../../platform/validation/validator.ts'
 import {
-  type ClientMessage,
-  limits,
-  onlineStatuses,
-  type Position,
-  type Topic,
-} from '@plenum/protocol/realtime'
-import { InvalidJson } from '../../platform/json/invalid-json.ts'
-import { JsonScanner } from '../../platform/json/json-scanner.ts'
-import { unstorableText } from '../../platform/json/unstorable-text.ts'
-
-/** Thrown for a text frame that is not a message of the protocol. If a field is wrong, the error names it. */
-export class MalformedMessage extends Error {}
-
-/** Thrown for a well-formed message with data that cannot be stored. */
-export class UnstorableMessage extends Error {
-  /** The document, request or editor that the message is about. */
-  readonly subject: { ref?: number; id?: number; channel?: number }
-
-  constructor(message: string, { ref, id, channel }: UnstorableMessage['subject']) {
-    super(message)
-    this.subject = { ref, id, channel }
-  }
-}
+  type JsonObject,
+  malformed,
+  type Malformed,
+  type ParsedMessage,
+  parseMessage,
+  type StoredFields,
+} from './parse.ts'
 
 type WithJson<Message> = Message extends { data: object }
   ? Omit<Message, 'data'> & { data: string }
@@ -33,202 +20,84 @@ type WithJson<Message> = Message extends { data: object }
 /** A message whose `data` is a string of JSON, as `JSON.stringify` writes it. */
 export type ReadMessage = WithJson<ClientMessage>
 
-/** Reads the message in a text frame. Drops unknown fields. Throws `MalformedMessage` or `UnstorableMessage`. */
-export function readMessage(bytes: Buffer, maxBytes: number): ReadMessage {
-  if (bytes.length > maxBytes) throw new MalformedMessage(`The message must have at most ${maxBytes} bytes.`)
-  if (!isUtf8(bytes)) throw new MalformedMessage('The message is not UTF-8.')
-  const hasUnstorableText = scan(bytes)
-  const value = JSON.parse(bytes.toString()) as JsonObject
-  const fields = new Fields(value)
-  const type = fields.choice('type', types)
-  const message = readers[type](fields)
-  if (hasUnstorableText && ('data' in message || 'name' in message)) {
-    const field = 'data' in message ? 'data' : 'name'
-    const fault = unstorableText(value[field], field)
-    if (fault) throw new UnstorableMessage(fault, message)
-  }
-  return message
+/** A message of one type. */
+export type MessageOf<Type extends ReadMessage['type']> = Extract<ReadMessage, { type: Type }>
+
+/** The request, document or editor that a message is about. */
+export interface Subject {
+  id?: number
+  ref?: number
+  channel?: number
 }
 
-/** The result of reading a message, as a value that a thread can send. */
 export type ReadResult =
   | { message: ReadMessage }
-  | { fault: 'malformed'; reason: string }
-  | { fault: 'unstorable'; reason: string; subject: UnstorableMessage['subject'] }
+  | Malformed
+  /** The message is well formed, but has data that cannot be stored. */
+  | { fault: 'unstorable'; reason: string; subject: Subject }
 
-/** Like `readMessage`, but returns a fault where that throws. */
-export function tryReadMessage(bytes: Buffer, maxBytes: number): ReadResult {
-  try {
-    return { message: readMessage(bytes, maxBytes) }
-  } catch (error) {
-    if (error instanceof MalformedMessage) return { fault: 'malformed', reason: error.message }
-    if (!(error instanceof UnstorableMessage)) throw error
-    return { fault: 'unstorable', reason: error.message, subject: error.subject }
+/** Reads the message in a text frame. Drops unknown fields. */
+export const readMessage = (bytes: Buffer, maxBytes: number): ReadResult =>
+  checkMessage(parseMessage(bytes, maxBytes, storedFields))
+
+/** Validates a parsed message by its declaration. Drops unknown fields. */
+export function checkMessage(parsed: ParsedMessage | Malformed): ReadResult {
+  if ('fault' in parsed) return parsed
+  const { fields, stored, unstorable } = parsed
+  const reader = readers.get(fields.type)
+  if (!reader) return malformed(explainType(fields.type))
+  const fault = reader.validate(fields)
+  if (fault !== undefined) return malformed(fault)
+  if (unstorable !== undefined) {
+    const { ref, id, channel } = fields as Subject
+    return { fault: 'unstorable', reason: unstorable, subject: { ref, id, channel } }
   }
+  const message = reader.pick(fields)
+  message.type = fields.type
+  if (stored !== undefined && reader.storedField !== undefined) message[reader.storedField] = stored
+  return { message: message as unknown as ReadMessage }
 }
 
-const { jsonDepth: depth, jsonKeys: keys, jsonValues: values } = limits
-/** Longer keys are not named in errors, because a close reason has at most 123 bytes. All fields have shorter names. */
-const maxFieldLength = 32
-
-/** Checks the JSON without building values. Returns whether it has strings that cannot be stored. */
-function scan(bytes: Buffer): boolean {
-  const scanner = new JsonScanner(bytes, { depth, keys, values }, { subject: 'The message' })
-  try {
-    scanner.scan()
-  } catch (error) {
-    if (!(error instanceof InvalidJson)) throw error
-    const { topKey } = scanner
-    throw new MalformedMessage(
-      topKey !== '' && topKey.length <= maxFieldLength ? `${topKey}: ${error.message}` : error.message,
-    )
-  }
-  return scanner.hasUnstorableText
+function explainType(type: unknown): string {
+  if (type === undefined) return 'type is required.'
+  return typeof type === 'string' ? 'type is not a known message type.' : 'type must be a string.'
 }
 
-type Types = ClientMessage['type']
-type Readers = { [Type in Types]: (fields: Fields) => Extract<ReadMessage, { type: Type }> }
-
-const topics: readonly Topic[] = ['presence', 'liveState', 'comments', 'notifications']
-const contentTypes = ['text', 'map', 'array', 'xml'] as const
-
-const readers: Readers = {
-  auth: (fields) => ({ type: 'auth', token: fields.text('token', limits.firstMessageBytes) }),
-  open: (fields) => ({
-    type: 'open',
-    ref: fields.natural('ref'),
-    organizationId: fields.text('organizationId'),
-    documentId: fields.text('documentId'),
-    topics: fields.choices('topics', topics),
-    since: fields.optional('since', () => readPosition(fields.fields('since'))),
-  }),
-  close: (fields) => ({ type: 'close', ref: fields.natural('ref') }),
-  setPresence: (fields) => ({
-    type: 'setPresence',
-    ref: fields.natural('ref'),
-    status: fields.optional('status', () => fields.choice('status', onlineStatuses)),
-    data: fields.optional('data', () => fields.jsonOrNull('data')),
-  }),
-  setLiveState: (fields) => ({
-    type: 'setLiveState',
-    ref: fields.natural('ref'),
-    id: fields.natural('id'),
-    liveStateDataId: fields.text('liveStateDataId'),
-    data: fields.json('data'),
-    merge: fields.optional('merge', () => fields.flag('merge')),
-  }),
-  openEditor: (fields) => ({
-    type: 'openEditor',
-    ref: fields.natural('ref'),
-    channel: fields.natural('channel'),
-    editorId: fields.text('editorId'),
-    contentType: fields.optional('contentType', () => fields.choice('contentType', contentTypes)),
-    contentKey: fields.optional('contentKey', () => fields.text('contentKey')),
-  }),
-  closeEditor: (fields) => ({ type: 'closeEditor', channel: fields.natural('channel') }),
-  listVersions: (fields) => ({
-    type: 'listVersions',
-    channel: fields.natural('channel'),
-    id: fields.natural('id'),
-    pageSize: fields.optional('pageSize', () => fields.natural('pageSize')),
-    pageToken: fields.optional('pageToken', () => fields.text('pageToken', limits.pageTokenLength)),
-  }),
-  addVersion: (fields) => ({
-    type: 'addVersion',
-    channel: fields.natural('channel'),
-    id: fields.natural('id'),
-    name: fields.text('name'),
-  }),
-  restoreVersion: (fields) => ({
-    type: 'restoreVersion',
-    channel: fields.natural('channel'),
-    id: fields.natural('id'),
-    versionId: fields.text('versionId'),
-  }),
-  ping: () => ({ type: 'ping' }),
+interface Reader {
+  validate: Validator
+  pick: Pick
+  storedField: string | undefined
 }
 
-export const types = Object.keys(readers) as Types[]
+const readers: ReadonlyMap<unknown, Reader> = new Map(
+  Object.entries<ClientMessageDeclaration>(clientMessages).map(([type, { fields }]) => [
+    type,
+    { validate: createValidator(fields), pick: createPick(fields), storedField: storedFieldOf(fields) },
+  ]),
+)
 
-const readPosition = (fields: Fields): Position => ({
-  epoch: fields.text('epoch'),
-  seq: fields.natural('seq'),
-})
+/** The fields that are stored, by the type of their message. */
+export const storedFields: StoredFields = Object.fromEntries(
+  [...readers].flatMap(([type, { storedField }]) => (storedField === undefined ? [] : [[type, storedField]])),
+)
 
-type JsonObject = Record<string, unknown>
+function storedFieldOf({ properties = {} }: Schema): string | undefined {
+  return Object.keys(properties).find((name) => properties[name]?.['x-stored'])
+}
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+type Pick = (value: JsonObject) => JsonObject
 
-/** Reads the fields of an object and checks their types. */
-class Fields {
-  readonly #object: JsonObject
-  /** The path of the object, which precedes the names of fields in errors. */
-  readonly #path: string
-
-  constructor(value: unknown, path = '') {
-    if (!isObject(value)) throw new MalformedMessage('A message must be an object.')
-    this.#object = value
-    this.#path = path
-  }
-
-  #get(name: string): unknown {
-    return Object.hasOwn(this.#object, name) ? this.#object[name] : undefined
-  }
-
-  #fail(name: string, expected: string): never {
-    throw new MalformedMessage(`${this.#path}${name} must be ${expected}.`)
-  }
-
-  optional<T>(name: string, read: () => T): T | undefined {
-    return this.#get(name) === undefined ? undefined : read()
-  }
-
-  natural(name: string): number {
-    const value = this.#get(name)
-    if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number
-    return this.#fail(name, 'an integer, 0 or greater')
-  }
-
-  text(name: string, maxLength = 1000): string {
-    const value = this.#get(name)
-    if (typeof value !== 'string' || value === '') return this.#fail(name, 'a string that is not empty')
-    return value.length <= maxLength ? value : this.#fail(name, `at most ${maxLength} characters long`)
-  }
-
-  flag(name: string): boolean {
-    const value = this.#get(name)
-    return typeof value === 'boolean' ? value : this.#fail(name, 'a boolean')
-  }
-
-  object(name: string): JsonObject {
-    const value = this.#get(name)
-    return isObject(value) ? value : this.#fail(name, 'an object')
-  }
-
-  /** Returns the JSON of the field, which must be an object. */
-  json(name: string): string {
-    return JSON.stringify(this.object(name))
-  }
-
-  jsonOrNull(name: string): string | null {
-    return this.#get(name) === null ? null : this.json(name)
-  }
-
-  fields(name: string): Fields {
-    return new Fields(this.object(name), `${this.#path}${name}.`)
-  }
-
-  choice<T extends string>(name: string, choices: readonly T[]): T {
-    const value = this.#get(name)
-    return choices.find((one) => one === value) ?? this.#fail(name, `one of ${choices.join(', ')}`)
-  }
-
-  choices<T extends string>(name: string, choices: readonly T[]): T[] {
-    const value = this.#get(name)
-    if (!Array.isArray(value)) return this.#fail(name, 'an array')
-    const chosen = choices.filter((one) => value.includes(one))
-    const isKnown = value.every((one) => choices.includes(one as T))
-    return isKnown ? chosen : this.#fail(name, `a list of ${choices.join(', ')}`)
+/** Creates a function that copies the declared fields of a valid value, so that no client makes the server keep others. */
+function createPick({ properties = {} }: Schema): Pick {
+  const fields = Object.entries(properties).map(
+    ([name, field]) => [name, field.properties ? createPick(field) : undefined] as const,
+  )
+  return (value) => {
+    const picked: JsonObject = {}
+    for (const [name, pick] of fields) {
+      const field = value[name]
+      if (field !== undefined) picked[name] = pick ? pick(field as JsonObject) : field
+    }
+    return picked
   }
 }

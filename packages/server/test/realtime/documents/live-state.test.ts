@@ -320,7 +320,7 @@ describe.each(stores)('large live states on %s', (store) => {
   let releases: (() => void)[] | undefined
   const server = useServer(store, {
     beforeThreadWork: (kind) =>
-      kind === 'readMessage' && releases
+      kind === 'parseMessage' && releases
         ? new Promise((resolve) => void releases?.push(resolve))
         : Promise.resolve(),
   })

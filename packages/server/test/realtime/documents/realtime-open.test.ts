@@ -11,6 +11,32 @@ describe.each(stores)('opening documents at /realtime on %s', (store) => {
   const server = useServer(store)
   const connect = async (tenant: given.Tenant) => RealtimeSocket.connect(server, await tokenFor(tenant))
 
+  test('[R10] a client that lists a topic twice gets each change once', async () => {
+    const tenant = await given.tenant(server)
+    const client = await connect(tenant)
+    await client.open('doc_1', { topics: ['liveState', 'presence', 'liveState'] })
+    await client.set('a', {})
+    await client.take('liveState')
+    await client.settled()
+    expect(client.messages.filter(({ type }) => type === 'liveState')).toEqual([])
+  })
+
+  test('[R10.9] a message with fields that are not declared is handled as if it had none', async () => {
+    const tenant = await given.tenant(server)
+    const client = await connect(tenant)
+    const extra = { userId: 'somebody else', more: [{ a: 1 }] }
+    const open = { type: 'open', ref: 1, ...documentRef, topics: ['liveState'], ...extra }
+    client.socket.send(JSON.stringify({ ...open, since: { epoch: 'other', seq: 1, ...extra } }))
+    expect(await client.take('opened')).toMatchObject({ ref: 1, reset: true })
+    // Large enough for a thread.
+    const data = { text: 'x'.repeat(100_000) }
+    const set = { type: 'setLiveState', ref: 1, id: 1, liveStateDataId: 'a', data, ...extra }
+    client.socket.send(JSON.stringify({ ...set, filling: 'x'.repeat(30_000) }))
+    expect(await client.take('done')).toMatchObject({ id: 1 })
+    const { states } = await client.take('liveState')
+    expect(states).toMatchObject([{ liveStateDataId: 'a', data, updatedBy: { userId: 'ada' } }])
+  })
+
   test('[R10.3] a client that may not open a document gets the reason, and its other documents continue', async () => {
     const tenant = await given.tenant(server)
     const organizationId = await given.organization(tenant)

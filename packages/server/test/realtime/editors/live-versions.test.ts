@@ -352,13 +352,13 @@ describe.each(stores)('versions at /realtime on %s', (database) => {
     expect(await client.take('done', { id: 7 })).toEqual({ type: 'done', id: 7, versions: [] })
 
     const malformed: [object, string][] = [
-      [{ type: 'listVersions', channel: 1 }, 'id must be an integer, 0 or greater.'],
-      [{ type: 'listVersions', id: 1 }, 'channel must be an integer, 0 or greater.'],
-      [{ ...base, type: 'listVersions', pageSize: '5' }, 'pageSize must be an integer, 0 or greater.'],
-      [{ ...base, type: 'listVersions', pageToken: 5 }, 'pageToken must be a string that is not empty.'],
-      [{ ...base, type: 'addVersion' }, 'name must be a string that is not empty.'],
-      [{ ...base, type: 'addVersion', name: 'x'.repeat(1001) }, 'name must be at most 1000 characters long.'],
-      [{ ...base, type: 'restoreVersion', versionId: {} }, 'versionId must be a string that is not empty.'],
+      [{ type: 'listVersions', channel: 1 }, 'id is required.'],
+      [{ type: 'listVersions', id: 1 }, 'channel is required.'],
+      [{ ...base, type: 'listVersions', pageSize: '5' }, 'pageSize must be an integer.'],
+      [{ ...base, type: 'listVersions', pageToken: 5 }, 'pageToken must be a string.'],
+      [{ ...base, type: 'addVersion' }, 'name is required.'],
+      [{ ...base, type: 'addVersion', name: 'x'.repeat(1001) }, 'name must have at most 1000 characters.'],
+      [{ ...base, type: 'restoreVersion', versionId: {} }, 'versionId must be a string.'],
     ]
     for (const [message, reason] of malformed) {
       const another = await RealtimeSocket.connect(server, await tokenFor(tenant))

@@ -1,3 +1,4 @@
+import { serverMessages } from '@plenum/protocol/messages'
 import type {
   ClientMessage,
   LiveStateValue,
@@ -6,11 +7,27 @@ import type {
   ServerMessage,
   Topic,
 } from '@plenum/protocol/realtime'
+import { createValidator } from '../../../src/platform/validation/validator.ts'
 import type { TestServer } from '../harness.ts'
 import { decodeFrame, type EditorFrame, encodeFrame, type FrameKind } from './editor-frames.ts'
 import { socketUrl, TestSocket } from './raw-socket.ts'
 
 type Type = ServerMessage['type']
+
+/** Returns the message. Throws if it does not fit its declaration, or has a field that is not declared (R10.8). */
+function fittingMessage({ type, ...fields }: ServerMessage): ServerMessage {
+  const validate = validators.get(type)
+  const fault = validate ? validate(fields) : 'its type is not declared.'
+  if (fault !== undefined) throw new Error(`The server sent ${type} with a fault: ${fault}`)
+  return { type, ...fields } as ServerMessage
+}
+
+const validators = new Map(
+  Object.entries(serverMessages).map(([type, message]) => [
+    type,
+    createValidator({ ...message.fields, additionalProperties: false }),
+  ]),
+)
 type MessageOf<T extends Type> = Extract<ServerMessage, { type: T }>
 
 /** A WebSocket at `/realtime`. A test sends single messages, and takes single messages of the server. */
@@ -31,7 +48,7 @@ export class RealtimeSocket extends TestSocket {
 
   protected receive(data: Buffer, isBinary: boolean): void {
     if (isBinary) this.frames.push(decodeFrame(data))
-    else this.messages.push(JSON.parse(data.toString()) as ServerMessage)
+    else this.messages.push(fittingMessage(JSON.parse(data.toString()) as ServerMessage))
     for (const wake of this.#waiting.splice(0)) wake()
   }
 

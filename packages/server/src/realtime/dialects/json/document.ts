@@ -1,37 +1,29 @@
-import { chosenIdRule, type ErrorStatus, isChosenId } from '@plenum/protocol'
+import { chosenIdRule, isChosenId } from '@plenum/protocol'
 import {
   type AccessRole,
   type CloseReason,
   limits,
   type Position,
-  type ServerMessage,
+  type Topic,
 } from '@plenum/protocol/realtime'
-import type { Backlog } from '../../sockets/backlog.ts'
 import type { Connection } from '../../sockets/connection.ts'
 import type { Declaration, DeclarationRefusal } from '../../editors/declarations.ts'
 import type { EditorRoom } from '../../rooms/room.ts'
 import { textMessage } from '../../sockets/frames.ts'
-import type { RealtimeServices } from '../../editors/realtime-services.ts'
-import type { Identity } from '../../authorization/identity.ts'
-import type { ReadMessage } from '../../messages/message.ts'
+import type { MessageOf } from '../../messages/message.ts'
 import type { LiveStateSubscriber } from '../../live-states/live-states.ts'
 import type { ParticipantListener, Participant } from '../../documents/participant.ts'
 import type { PresenceSubscriber } from '../../presence/presence-broadcast.ts'
 import { RefFrames } from '../../sockets/ref-frames.ts'
 import { WorkQueue } from '../../../platform/turns/work-queue.ts'
-
-type Message<Type extends ReadMessage['type']> = Extract<ReadMessage, { type: Type }>
+import type { JsonHost } from './host.ts'
+import { JsonRequest } from './request.ts'
 
 /** The document is closed for a slow client that has missed the presence of more users: reopening it is cheaper. */
 const maxMissedUsers = 50_000
 
-/** What a document needs of its client. */
-export interface DocumentHost {
-  readonly connection: Connection
-  readonly services: RealtimeServices
-  readonly backlog: Backlog
-  send(message: ServerMessage): void
-  onTokenExpiring(): void
+/** Learns what happens to a document. */
+export interface DocumentListener {
   onWritable(document: JsonDocument): void
   onDocumentClosed(document: JsonDocument, reason: CloseReason, message: string): void
 }
@@ -40,8 +32,9 @@ export interface DocumentHost {
 export class JsonDocument implements ParticipantListener, PresenceSubscriber, LiveStateSubscriber {
   readonly reportsIdleness = true
   readonly participant: Participant
-  readonly #host: DocumentHost
-  readonly #request: Message<'open'>
+  readonly #host: JsonHost
+  readonly #listener: DocumentListener
+  readonly #request: MessageOf<'open'>
   #isOpen = false
   /** The client has closed the document. Nothing more is sent under its ref, which may belong to another document now. */
   #isLeaving = false
@@ -53,10 +46,11 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
   readonly #missedUsers = new Set<string>()
   #isCatchingUp = false
 
-  constructor(host: DocumentHost, identity: Identity, request: Message<'open'>) {
+  constructor(host: JsonHost, listener: DocumentListener, request: MessageOf<'open'>) {
     this.#host = host
+    this.#listener = listener
     this.#request = request
-    this.participant = host.services.documents.join(host.connection, identity, request, this)
+    this.participant = host.services.documents.join(host.connection, host.identity, request, this)
     const { participant } = this
     this.#waiting = new WorkQueue(host.connection, {
       mayRun: () => participant.isCurrent(),
@@ -152,7 +146,7 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
     this.#host.connection.answer(message, { apiKey, userId, body: states, isHeld: () => false })
   }
 
-  #hasTopic(topic: Message<'open'>['topics'][number]): boolean {
+  #hasTopic(topic: Topic): boolean {
     return this.#request.topics.includes(topic)
   }
 
@@ -164,47 +158,43 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
     })
   }
 
-  setPresence({ ref, status, data }: Message<'setPresence'>): void {
+  setPresence({ ref, status, data }: MessageOf<'setPresence'>): void {
     const bytes = data ? Buffer.byteLength(data) : 0
-    const refuse = (status: ErrorStatus, message: string) =>
-      this.#host.send({ type: 'error', ref, status, message })
     if (bytes > limits.presenceBytes) {
-      return refuse('INVALID_ARGUMENT', 'The data of a presence must not be larger than 16 KiB.')
+      const message = 'The data of a presence must not be larger than 16 KiB.'
+      return this.#host.refuse({ ref }, 'INVALID_ARGUMENT', message)
     }
     this.run(() => {
       if (data !== undefined && !this.#host.connection.stateBudget.reserve(this, bytes)) {
         const message = 'A connection has at most 1 MiB of presence data and awareness states.'
-        return refuse('RESOURCE_EXHAUSTED', message)
+        return this.#host.refuse({ ref }, 'RESOURCE_EXHAUSTED', message)
       }
       this.participant.document.presence.set(this.participant, { status, data })
     })
   }
 
-  setLiveState(message: Message<'setLiveState'>, bytes: number): void {
-    const { ref, id, liveStateDataId, data, merge = false } = message
+  setLiveState(message: MessageOf<'setLiveState'>, bytes: number): void {
+    this.run(() => this.#setLiveState(message, bytes))
+  }
+
+  #setLiveState(message: MessageOf<'setLiveState'>, bytes: number): void {
+    const { liveStateDataId, data, merge = false } = message
     const { participant } = this
     const { document } = participant
-    this.run(() => {
-      const refuse = (status: ErrorStatus, message: string) =>
-        this.#host.send({ type: 'error', id, ref, status, message })
-      if (!isChosenId(liveStateDataId)) return refuse('INVALID_ARGUMENT', `liveStateDataId ${chosenIdRule}`)
-      if (!participant.hasWriteRole) {
-        return refuse('PERMISSION_DENIED', 'The user may read this document, but not change it.')
-      }
-      document.markActive(participant)
-      const setting = { liveStateDataId, data, merge, userId: participant.identity.userId, bytes }
-      this.#host.backlog.add(bytes)
-      this.#host.services.liveStateWriter.set(document, setting, participant, {
-        onStored: (position) => {
-          this.#host.backlog.settle(bytes)
-          this.#host.send({ type: 'done', id, position })
-        },
-        onRefused: (error) => {
-          this.#host.backlog.settle(bytes)
-          // The client gets no messages about a document that is closed.
-          if (!participant.hasLeft) refuse(error.status, error.message)
-        },
-      })
+    const request = new JsonRequest<'setLiveState'>(this.#host, message, bytes)
+    if (!isChosenId(liveStateDataId)) {
+      return request.refuse({ status: 'INVALID_ARGUMENT', message: `liveStateDataId ${chosenIdRule}` })
+    }
+    if (!participant.hasWriteRole) {
+      const text = 'The user may read this document, but not change it.'
+      return request.refuse({ status: 'PERMISSION_DENIED', message: text })
+    }
+    document.markActive(participant)
+    const setting = { liveStateDataId, data, merge, userId: participant.identity.userId, bytes }
+    this.#host.services.liveStateWriter.set(document, setting, participant, {
+      onStored: (position) => request.done({ position }),
+      // The client gets no messages about a document that is closed.
+      onRefused: (error) => (participant.hasLeft ? request.drop() : request.refuse(error)),
     })
   }
 
@@ -287,7 +277,7 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
   onRoleChanged(accessRole: AccessRole): void {
     if (!this.#isOpen || this.#isLeaving) return
     this.#host.send({ type: 'access', ref: this.wireRef, accessRole })
-    if (accessRole === 'editor') this.#host.onWritable(this)
+    if (accessRole === 'editor') this.#listener.onWritable(this)
   }
 
   onTokenExpiring(): void {
@@ -296,7 +286,7 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
 
   onClosed(reason: CloseReason, message: string): void {
     this.#unsubscribe()
-    this.#host.onDocumentClosed(this, reason, message)
+    this.#listener.onDocumentClosed(this, reason, message)
   }
 
   /**

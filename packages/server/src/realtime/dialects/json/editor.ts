@@ -1,36 +1,24 @@
 import * as decoding from 'lib0/decoding'
 import * as encoding from 'lib0/encoding'
 import { ApiError } from '@plenum/protocol'
-import {
-  type AccessRole,
-  type CloseReason,
-  editorFrames,
-  type ServerMessage,
-} from '@plenum/protocol/realtime'
-import type { RealtimeServices } from '../../editors/realtime-services.ts'
+import { type AccessRole, type CloseReason, editorFrames } from '@plenum/protocol/realtime'
 import type { Declaration, DeclarationRefusal } from '../../editors/declarations.ts'
 import { statusOfFault } from '../../editors/fault-status.ts'
 import type { EditorCodec } from '../../editors/dialect-side.ts'
 import { EditorSession } from '../../editors/session.ts'
 import type { VersionRequest } from '../../editors/version-requests.ts'
 import type { EditorRoom } from '../../rooms/room.ts'
-import type { Backlog } from '../../sockets/backlog.ts'
 import { binaryFrame, binaryMessage, textFrame } from '../../sockets/frames.ts'
 import type { JsonDocument } from './document.ts'
+import type { JsonHost } from './host.ts'
 import { Receipts } from './receipts.ts'
+import { JsonRequest } from './request.ts'
 
 /** What an unanswered version request adds to the backlog of its client. */
 const versionRequestBytes = 32 * 1024
 
-/** What an editor needs of its client. */
-export interface EditorHost {
-  readonly services: RealtimeServices
-  readonly backlog: Backlog
-  send(message: ServerMessage): void
-}
-
 interface EditorOptions {
-  host: EditorHost
+  host: JsonHost
   channel: number
   document: JsonDocument
   editorId: string
@@ -47,7 +35,7 @@ export class JsonEditor {
   readonly channel: number
   readonly document: JsonDocument
   readonly editorId: string
-  readonly #host: EditorHost
+  readonly #host: JsonHost
   readonly #session: EditorSession
   readonly #receipts = new Receipts()
   /** Resolves when the client has left the editor. */
@@ -125,17 +113,14 @@ export class JsonEditor {
   }
 
   async #runVersionRequest(message: VersionRequest, bytes: number): Promise<void> {
-    const { services, backlog } = this.#host
-    const { editorId, channel } = this
     const { participant, documentRef } = this.document
-    const { id } = message
-    backlog.add(versionRequestBytes)
-    const result = await services.versions.run(participant, { ...documentRef, editorId }, message, bytes)
-    backlog.settle(versionRequestBytes)
+    const request = new JsonRequest<VersionRequest['type']>(this.#host, message, versionRequestBytes)
+    const editorRef = { ...documentRef, editorId: this.editorId }
+    const result = await this.#host.services.versions.run(participant, editorRef, message, bytes)
     // The client gets no messages about a document that is closed.
-    if (participant.hasLeft) return
-    if (!(result instanceof ApiError)) return this.#host.send({ type: 'done', id, ...result })
-    this.#host.send({ type: 'error', id, channel, status: result.status, message: result.message })
+    if (participant.hasLeft) request.drop()
+    else if (result instanceof ApiError) request.refuse(result)
+    else request.done(result)
   }
 
   /** The client may write now. Requests its updates that were refused before. */

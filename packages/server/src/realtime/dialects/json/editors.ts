@@ -1,12 +1,11 @@
 import * as decoding from 'lib0/decoding'
-import { chosenIdRule, ContentKey, type ErrorStatus, isChosenId } from '@plenum/protocol'
-import { type ClientMessage, closeCodes, type CloseReason } from '@plenum/protocol/realtime'
+import { chosenIdRule, ContentKey, isChosenId } from '@plenum/protocol'
+import { closeCodes, type CloseReason } from '@plenum/protocol/realtime'
 import { Check } from 'typebox/value'
-import type { VersionRequest } from '../../editors/version-requests.ts'
+import type { MessageOf, Subject } from '../../messages/message.ts'
 import type { JsonDocument } from './document.ts'
-import { type EditorHost, JsonEditor } from './editor.ts'
-
-type OpenEditor = Extract<ClientMessage, { type: 'openEditor' }>
+import { JsonEditor } from './editor.ts'
+import type { JsonHost } from './host.ts'
 
 /** Limit of each connection. */
 const maxEditors = 1_000
@@ -16,17 +15,17 @@ export class JsonEditors {
   readonly #editors = new Map<number, JsonEditor>()
   /** Editors that the client has closed, while messages that it sent before are still being handled. */
   readonly #leaving = new Set<JsonEditor>()
-  readonly #host: EditorHost
+  readonly #host: JsonHost
 
-  constructor(host: EditorHost) {
+  constructor(host: JsonHost) {
     this.#host = host
   }
 
   /** Opens an editor. `find` returns its document, or sends an error if none is open under the ref. */
-  open(message: OpenEditor, find: () => JsonDocument | undefined): void {
+  open(message: MessageOf<'openEditor'>, find: () => JsonDocument | undefined): void {
     const { ref, channel, editorId, contentType, contentKey } = message
     if (this.#editors.has(channel)) {
-      return this.#sendError({ ref, channel }, 'ALREADY_EXISTS', 'An editor is open under this channel.')
+      return this.#host.refuse({ ref, channel }, 'ALREADY_EXISTS', 'An editor is open under this channel.')
     }
     const document = find()
     if (!document) return
@@ -34,7 +33,7 @@ export class JsonEditors {
     for (const other of this.#editors.values()) {
       if (other.document !== document || other.editorId !== editorId) continue
       const message = `The editor is already open on this connection, under channel ${other.channel}.`
-      return this.#sendError({ ref, channel }, 'ALREADY_EXISTS', message)
+      return this.#host.refuse({ ref, channel }, 'ALREADY_EXISTS', message)
     }
     if (contentKey !== undefined && !Check(ContentKey, contentKey)) {
       return this.#sendClosed(
@@ -54,7 +53,7 @@ export class JsonEditors {
       declaration: contentType || contentKey ? { type: contentType, contentKey } : undefined,
       onOpened: (accessRole) => this.#host.send({ type: 'editorOpened', channel, accessRole }),
       onDeclarationRefused: ({ status, message }) => {
-        if (this.#editors.get(channel) === editor) this.#sendError({ channel }, status, message)
+        if (this.#editors.get(channel) === editor) this.#host.refuse({ channel }, status, message)
       },
       onClosed: (reason, text) => {
         if (this.#editors.get(channel) !== editor) return
@@ -98,30 +97,18 @@ export class JsonEditors {
   /** Handles a frame. Returns false if it is not part of the protocol. */
   receive(data: Buffer): boolean {
     const decoder = decoding.createDecoder(data)
-    const channel = decoding.readVarUint(decoder)
-    const editor = this.#editors.get(channel)
-    if (editor) return editor.receive(decoder)
-    // Not a reason to close: the server may have closed the editor while the frame was in flight.
-    this.#sendError({ channel }, 'NOT_FOUND', 'No editor is open under this channel.')
-    return true
+    // A missing editor is not a reason to close: the server may have closed it while the frame was in flight.
+    return this.find({ channel: decoding.readVarUint(decoder) })?.receive(decoder) ?? true
   }
 
-  requestVersions(message: VersionRequest, bytes: number): void {
-    const { channel, id } = message
+  /** Returns the editor under the channel of a message. Refuses the message if there is none. */
+  find({ channel, id }: Subject & { channel: number }): JsonEditor | undefined {
     const editor = this.#editors.get(channel)
-    if (editor) editor.requestVersions(message, bytes)
-    else this.#sendError({ id, channel }, 'NOT_FOUND', 'No editor is open under this channel.')
+    if (!editor) this.#host.refuse({ id, channel }, 'NOT_FOUND', 'No editor is open under this channel.')
+    return editor
   }
 
   #sendClosed(channel: number, reason: CloseReason, text: string): void {
     this.#host.send({ type: 'editorClosed', channel, code: closeCodes[reason], reason: text })
-  }
-
-  #sendError(
-    subject: { ref?: number; id?: number; channel: number },
-    status: ErrorStatus,
-    message: string,
-  ): void {
-    this.#host.send({ type: 'error', ...subject, status, message })
   }
 }

@@ -1,27 +1,17 @@
-import { chosenIdRule, type ErrorStatus, isChosenId } from '@plenum/protocol'
-import { closeCodes, type CloseReason, limits, type ServerMessage } from '@plenum/protocol/realtime'
+import type { ErrorStatus } from '@plenum/protocol'
+import { type CloseReason, limits, type ServerMessage } from '@plenum/protocol/realtime'
 import { Backlog } from '../../sockets/backlog.ts'
 import type { Connection } from '../../sockets/connection.ts'
 import { pingFrame, textFrame } from '../../sockets/frames.ts'
 import type { DialectClient, DialectContext } from '../dialect.ts'
 import type { RealtimeServices } from '../../editors/realtime-services.ts'
 import { Denial, type Identity } from '../../authorization/identity.ts'
-import { type ReadMessage, type ReadResult, tryReadMessage } from '../../messages/message.ts'
+import { type ReadMessage, type ReadResult, readMessage, type Subject } from '../../messages/message.ts'
 import { maxInlineJsonBytes } from '../../messages/large-json.ts'
-import { type DocumentHost, JsonDocument } from './document.ts'
-import { JsonEditors } from './editors.ts'
+import { JsonDocuments } from './documents.ts'
+import { handleMessage, type MessageTarget } from './handlers.ts'
+import type { JsonHost } from './host.ts'
 
-type Message<Type extends ReadMessage['type']> = Extract<ReadMessage, { type: Type }>
-
-/** The request, document or editor that an error is about. */
-interface Subject {
-  id?: number
-  ref?: number
-  channel?: number
-}
-
-/** Limit of each connection. */
-const maxDocuments = 1_000
 /** How many messages may wait until the first token is checked. */
 const maxWaitingMessages = 64
 /** A ping updates the presence of its user at most this often. */
@@ -31,16 +21,13 @@ const frameOf = (message: ServerMessage) => textFrame(JSON.stringify(message))
 const pongAndPingFrames = Buffer.concat([frameOf({ type: 'pong' }), pingFrame])
 
 /** Plenum's own protocol: one socket, many documents and editors. */
-export class JsonClient implements DialectClient, DocumentHost {
+export class JsonClient implements DialectClient, JsonHost, MessageTarget {
   readonly needsToken = false
   readonly connection: Connection
   readonly services: RealtimeServices
   readonly backlog: Backlog
   readonly #context: DialectContext
-  readonly #documents = new Map<number, JsonDocument>()
-  /** Documents that the client has closed, while messages that it sent before are still being handled. */
-  readonly #leaving = new Set<JsonDocument>()
-  readonly #editors = new JsonEditors(this)
+  readonly documents = new JsonDocuments(this)
   #identity: Identity | undefined
   /** Settles when the latest token is checked. Tokens are checked one at a time. */
   #checking: Promise<void> | undefined
@@ -59,6 +46,11 @@ export class JsonClient implements DialectClient, DocumentHost {
     this.connection = context.connection
     this.services = context.services
     this.backlog = new Backlog(context.connection)
+  }
+
+  get identity(): Identity {
+    if (!this.#identity) throw new Error('The client is not identified yet.')
+    return this.#identity
   }
 
   get isIdentified(): boolean {
@@ -85,10 +77,10 @@ export class JsonClient implements DialectClient, DocumentHost {
       this.#waiting.push(() => this.#replay(() => this.receive(data, isBinary)))
       return !this.isChecking || this.#waiting.length <= maxWaitingMessages
     }
-    if (isBinary) return this.#identity !== undefined && this.#editors.receive(data)
+    if (isBinary) return this.#identity !== undefined && this.documents.editors.receive(data)
     const maxBytes = this.#identity ? limits.jsonBytes : limits.firstMessageBytes
     if (data.length > maxInlineJsonBytes && data.length <= maxBytes) this.#readLarge(data)
-    else this.#receiveResult(tryReadMessage(data, maxBytes), data.length)
+    else this.#receiveResult(readMessage(data, maxBytes), data.length)
     return true
   }
 
@@ -115,36 +107,16 @@ export class JsonClient implements DialectClient, DocumentHost {
     if (!result) this.deny('unavailable', 'The message could not be read.')
     else if ('message' in result) this.#receiveMessage(result.message, bytes)
     else if (result.fault === 'unstorable' && this.#identity) {
-      this.#sendError(result.subject, 'INVALID_ARGUMENT', result.reason)
+      this.refuse(result.subject, 'INVALID_ARGUMENT', result.reason)
     } else this.deny('badMessage', result.reason)
   }
 
   #receiveMessage(message: ReadMessage, bytes: number): void {
-    if (message.type === 'auth') return this.#authenticate(message.token)
-    if (!this.#identity) return this.deny('badMessage', 'The first message must be auth.')
-    switch (message.type) {
-      case 'open':
-        return this.#open(message, this.#identity)
-      case 'close':
-        return this.#close(message.ref)
-      case 'setPresence':
-        return this.#documentOf(message)?.setPresence(message)
-      case 'setLiveState':
-        return this.#documentOf(message)?.setLiveState(message, bytes)
-      case 'openEditor':
-        return this.#editors.open(message, () => this.#documentOf(message))
-      case 'closeEditor':
-        return this.#editors.close(message.channel)
-      case 'listVersions':
-      case 'addVersion':
-      case 'restoreVersion':
-        return this.#editors.requestVersions(message, bytes)
-      case 'ping':
-        return this.#ping()
-    }
+    if (this.#identity || message.type === 'auth') return handleMessage(this, message, bytes)
+    this.deny('badMessage', 'The first message must be auth.')
   }
 
-  #authenticate(token: string): void {
+  authenticate(token: string): void {
     this.connection.hold()
     this.#checking = (this.#checking ?? Promise.resolve())
       .then(() => this.#context.identify(token))
@@ -163,7 +135,7 @@ export class JsonClient implements DialectClient, DocumentHost {
     } else {
       this.#identity = identity
       this.#isWarned = false
-      for (const { participant } of this.#documents.values()) participant.renew(identity)
+      this.documents.renew(identity)
       this.#sendReady(identity)
     }
   }
@@ -189,73 +161,19 @@ export class JsonClient implements DialectClient, DocumentHost {
     const { reason, message } =
       error instanceof Denial ? error : new Denial('unavailable', 'The token could not be checked.')
     if (!this.#identity) this.deny(reason, message)
-    else this.#sendError({}, statusOf[reason] ?? 'UNAVAILABLE', message)
+    else this.refuse({}, statusOf[reason] ?? 'UNAVAILABLE', message)
   }
 
-  #sendError(subject: Subject, status: ErrorStatus, message: string): void {
+  refuse(subject: Subject, status: ErrorStatus, message: string): void {
     this.send({ type: 'error', ...subject, status, message })
   }
 
-  #documentOf({ ref, id, channel }: Subject & { ref: number }): JsonDocument | undefined {
-    const document = this.#documents.get(ref)
-    if (!document) this.#sendError({ ref, id, channel }, 'NOT_FOUND', 'No document is open under this ref.')
-    return document
-  }
-
-  #open(message: Message<'open'>, identity: Identity): void {
-    const { ref, organizationId, documentId } = message
-    if (this.#documents.has(ref)) {
-      return this.#sendError({ ref }, 'ALREADY_EXISTS', 'A document is open under this ref.')
-    }
-    for (const { wireRef: other, documentRef } of this.#documents.values()) {
-      if (documentRef.organizationId !== organizationId || documentRef.documentId !== documentId) continue
-      // Every event of the document would be sent once for each ref.
-      const message = `The document is already open on this connection, under ref ${other}.`
-      return this.#sendError({ ref }, 'ALREADY_EXISTS', message)
-    }
-    const sendClosed = (reason: CloseReason, text: string) =>
-      this.send({ type: 'closed', ref, code: closeCodes[reason], reason: text })
-    if (!isChosenId(organizationId)) return sendClosed('badMessage', `organizationId ${chosenIdRule}`)
-    if (!isChosenId(documentId)) return sendClosed('badMessage', `documentId ${chosenIdRule}`)
-    if (Math.max(this.#documents.size, this.#leaving.size) >= maxDocuments) {
-      return sendClosed('tooMany', `A connection has at most ${maxDocuments} documents open.`)
-    }
-    this.#documents.set(ref, new JsonDocument(this, identity, message))
-  }
-
-  /** Closes a document for the client. Its ref can be reused immediately. Messages sent before are still handled. */
-  #close(ref: number): void {
-    const document = this.#documents.get(ref)
-    if (!document) return
-    this.#documents.delete(ref)
-    this.#leaving.add(document)
-    document.prepareToLeave(() => void this.#editors.closeAllOf(document).then(() => this.#leave(document)))
-  }
-
-  #leave(document: JsonDocument): void {
-    this.#leaving.delete(document)
-    this.#editors.leaveAllOf(document)
-    document.leave()
-  }
-
-  onWritable(document: JsonDocument): void {
-    this.#editors.onWritable(document)
-  }
-
-  onDocumentClosed(document: JsonDocument, reason: CloseReason, message: string): void {
-    const { wireRef: ref } = document
-    const hasRef = this.#documents.get(ref) === document
-    if (hasRef) this.#documents.delete(ref)
-    this.#leave(document)
-    if (hasRef) this.send({ type: 'closed', ref, code: closeCodes[reason], reason: message })
-  }
-
-  #ping(): void {
+  ping(): void {
     this.send({ type: 'pong' })
     const now = this.#context.clock.elapsed()
     if (now - this.#touchedAt < minTouchIntervalMs) return
     this.#touchedAt = now
-    for (const { participant } of this.#documents.values()) participant.document.touch(participant)
+    this.documents.touch()
   }
 
   send(message: ServerMessage): void {
@@ -289,7 +207,7 @@ export class JsonClient implements DialectClient, DocumentHost {
       return
     }
     this.#isClosed = true
-    for (const ref of this.#documents.keys()) this.#close(ref)
+    this.documents.closeAll()
   }
 }
 

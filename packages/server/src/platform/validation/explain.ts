@@ -1,4 +1,4 @@
-/** The part of JSON Schema that the declarations of operations use, with our own keywords for messages and versions. */
+/** The part of JSON Schema that the declarations of operations and messages use, with our own keywords. */
 export interface Schema {
   type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean' | 'null'
   properties?: Record<string, Schema>
@@ -24,6 +24,8 @@ export interface Schema {
   'x-invalid'?: string
   /** The field exists since this version; `v1` ignores it. */
   'x-since'?: 'v2'
+  /** A field of a message of `/realtime` that is stored: see `packages/protocol/src/messages/fields.ts`. */
+  'x-stored'?: boolean
 }
 
 /**
@@ -123,9 +125,9 @@ function isLonger(text: string, max: number): boolean {
 
 function explainNumber({ minimum, maximum }: Schema, value: number, name: string): string | undefined {
   if ((minimum ?? -Infinity) <= value && value <= (maximum ?? Infinity)) return undefined
-  if (minimum === undefined) return `${name} must be at most ${maximum}.`
-  if (maximum === undefined || maximum === Number.MAX_SAFE_INTEGER)
-    return `${name} must be at least ${minimum}.`
+  const hasMaximum = maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER
+  if (minimum === undefined || (!hasMaximum && value > minimum)) return `${name} must be at most ${maximum}.`
+  if (!hasMaximum) return `${name} must be at least ${minimum}.`
   return `${name} must be an integer between ${minimum} and ${maximum}.`
 }
 
