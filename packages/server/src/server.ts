@@ -7,6 +7,7 @@ import type { Secrets } from './access/credentials/secrets.ts'
 import { PermissionProvider } from './access/provider/permission-provider.ts'
 import { createUserTokens } from './access/tokens/user-tokens.ts'
 import { createCallableOperations } from './calls/callable-operations.ts'
+import { createLiveCalls } from './calls/live-calls.ts'
 import { createLiveVersionCalls } from './calls/live-version-calls.ts'
 import { createIdempotency } from './calls/idempotency.ts'
 import { createRateLimits } from './calls/limits/rate-limits.ts'
@@ -154,6 +155,7 @@ export function createServer(deps: ServerDeps): Server {
 
   // Live documents, over WebSockets.
   const unsentAnswers = new UnsentAnswers()
+  const runLiveCall = createLiveCalls(services, callables, log)
   const gateway = createGateway({
     database,
     credentials,
@@ -170,6 +172,12 @@ export function createServer(deps: ServerDeps): Server {
     unsentAnswers,
     addressOf: (request) => requestAddress(request, trustedProxyHops),
     runVersionOperation: createLiveVersionCalls(services, callables, log),
+    runOperation: ({ apiKey, userId, name, isAdmin, access }, call) =>
+      runLiveCall({
+        ...call,
+        apiKey,
+        user: access === 'backend' ? undefined : { userId, name, isAdmin, session: access },
+      }),
   })
   metrics.addSources({
     build: { version, database: database.dialect },

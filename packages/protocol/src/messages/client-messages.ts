@@ -229,6 +229,43 @@ export const clientMessages = {
     },
     example: { channel: 5, id: 4, versionId: version.versionId },
   }),
+  call: request({
+    summary: 'Calls an operation as the user of the connection.',
+    description:
+      'The operations that users can call have the access [API key or user](README.md#access). The input is checked and the operation runs as over REST. No document needs to be open.',
+    fields: {
+      id: RequestId,
+      operation: clientText('The operation, such as `comments.add`.'),
+      input: Type.Unsafe<Record<string, unknown>>({
+        ...jsonObject('The input of the operation: what REST has inside `data`.'),
+        ...stored,
+      }),
+      idempotencyKey: Type.Optional(
+        clientText(
+          'Only for writes: a repeated call with the same key runs once, and gets the first answer.',
+          255,
+        ),
+      ),
+    },
+    done: {
+      fields: { result: jsonObject('The answer of the operation: what REST has inside `result`.') },
+      example: {
+        result: { status: 'success', message: 'Comment(s) added successfully.', data: [778115] },
+      },
+    },
+    errors: {
+      NOT_FOUND: 'There is no such operation that users can call, or the operation answers so.',
+      INVALID_ARGUMENT: 'The input is not valid. The message names the field.',
+      PERMISSION_DENIED: 'The user may not do this.',
+      RESOURCE_EXHAUSTED: 'The API key has sent too many requests.',
+      UNAVAILABLE: 'The server could not confirm the call. It may have had its effect.',
+    },
+    example: {
+      id: 5,
+      operation: 'comments.add',
+      input: { ...documentRef, annotationId: 'a1', commentData: [{ commentText: 'Yes, I checked it.' }] },
+    },
+  }),
   ping: clientMessage({
     summary: 'Keeps the connection alive, and the user present.',
     description: 'Browsers cannot send the pings of the WebSocket protocol.',

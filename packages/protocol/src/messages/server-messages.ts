@@ -1,6 +1,6 @@
 import Type, { type TProperties } from 'typebox'
 import { AccessRole } from '../base/fields.ts'
-import { described, flag, text } from '../base/schemas.ts'
+import { described, flag, jsonValue, text } from '../base/schemas.ts'
 import { VersionInfo, VersionUser } from '../resources/crdt.ts'
 import { clientMessages } from './client-messages.ts'
 import { type ClientMessageDeclaration, type MessageDeclaration, serverMessage } from './declarations.ts'
@@ -163,6 +163,7 @@ export const serverMessages = {
       channel: Type.Optional(Channel),
       status: text('The kind of the error: one of the [statuses of REST](README.md#errors).'),
       message: text('What is wrong, as a sentence.'),
+      details: Type.Optional(jsonValue('The outcome of each item, if the operation of a `call` says so.')),
     },
     example: { id: 2, ref: 9, status: 'NOT_FOUND', message: 'No document is open under this ref.' },
   }),

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { ApiError, type Option } from '@plenum/protocol'
+import { ApiError } from '@plenum/protocol'
 import { matchesAny } from '../access/credentials/auth-tokens.ts'
 import type { Credentials, KnownCaller } from '../access/credentials/credentials.ts'
 import { headerOf, presentedCredentials } from '../access/credentials/backend-credentials.ts'
@@ -54,15 +54,3 @@ export function createAuthenticator(credentials: Credentials) {
 }
 
 export type Authenticator = ReturnType<typeof createAuthenticator>
-
-/** The message for a call that requires an option which is off. */
-export const optionOff: Record<Option, string> = {
-  useAdvancedQueries:
-    'Advanced queries are not enabled for this API key. Set useAdvancedQueries to true with /v2/workspace/apikeyconfig/update.',
-  useNotificationService:
-    'The notification service is not enabled for this API key. Set useNotificationService to true with /v2/workspace/apikeyconfig/update.',
-}
-
-export function requireOption(caller: ApiKey, option: Option): void {
-  if (!caller.options[option]) throw new ApiError('FAILED_PRECONDITION', optionOff[option])
-}

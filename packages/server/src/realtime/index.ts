@@ -9,6 +9,7 @@ import type { UnsentAnswers } from '../platform/turns/unsent-answers.ts'
 import type { IdentityDeps } from './authorization/identity.ts'
 import { OpenPages } from './authorization/open-pages.ts'
 import { RealtimeServices } from './editors/realtime-services.ts'
+import type { RunOperation } from './editors/operation-calls.ts'
 import type { RunVersionOperation } from './editors/version-requests.ts'
 import { Gateway, type GatewayDeps } from './gateway.ts'
 import { createLargeJson } from './messages/large-json.ts'
@@ -22,6 +23,7 @@ export interface RealtimeDeps extends Omit<IdentityDeps, 'pages'> {
   addressOf: GatewayDeps['addressOf']
   unsentAnswers: UnsentAnswers
   runVersionOperation: RunVersionOperation
+  runOperation: RunOperation
   /** Default: the system's clock, but with the `now` of these dependencies. */
   clock?: Clock
 }
@@ -29,7 +31,7 @@ export interface RealtimeDeps extends Omit<IdentityDeps, 'pages'> {
 /** Creates the realtime part of the server: sockets, open documents, editors, presence and live states. */
 export function createGateway(deps: RealtimeDeps): Gateway {
   const { log, limits, threads, permissionProvider, publicOrigins, ...connecting } = deps
-  const { addressOf, runVersionOperation, unsentAnswers, ...others } = connecting
+  const { addressOf, runVersionOperation, runOperation, unsentAnswers, ...others } = connecting
   const { database, bus, credentials, deletions, now, clock = { ...systemClock, now } } = others
   const shared = { ...others, clock, log }
   const pages = new OpenPages({ database, bus, log, publicOrigins, clock })
@@ -44,6 +46,7 @@ export function createGateway(deps: RealtimeDeps): Gateway {
     storedDocuments: createStoredDocuments(threads),
     limits,
     runVersionOperation,
+    runOperation,
     clock,
     log,
   })

@@ -143,6 +143,25 @@ export interface RestoreVersionMessage {
 }
 
 /**
+ * Calls an operation as the user of the connection. The operations that users can call have the access API
+ * key or user. The input is checked and the operation runs as over REST. No document needs to be open.
+ */
+export interface CallMessage {
+  type: 'call'
+  /** Number of the request, chosen by the client. The answer has the same number. At least 0. */
+  id: number
+  /** The operation, such as `comments.add`. At most 1,000 characters. */
+  operation: string
+  /** The input of the operation: what REST has inside `data`. */
+  input: Record<string, unknown>
+  /**
+   * Only for writes: a repeated call with the same key runs once, and gets the first answer. At most 255
+   * characters.
+   */
+  idempotencyKey?: string
+}
+
+/**
  * Keeps the connection alive, and the user present. Browsers cannot send the pings of the WebSocket protocol.
  */
 export interface PingMessage {
@@ -161,4 +180,5 @@ export type ClientMessage =
   | ListVersionsMessage
   | AddVersionMessage
   | RestoreVersionMessage
+  | CallMessage
   | PingMessage

@@ -146,6 +146,8 @@ export interface DoneMessage {
   nextPageToken?: string
   /** The version that was added. */
   version?: VersionInfo
+  /** The answer of the operation: what REST has inside `result`. */
+  result?: Record<string, unknown>
 }
 
 /**
@@ -164,6 +166,8 @@ export interface ErrorMessage {
   status: string
   /** What is wrong, as a sentence. */
   message: string
+  /** The outcome of each item, if the operation of a `call` says so. */
+  details?: unknown
 }
 
 /** The server closes the connection soon, because it shuts down. */

@@ -1,5 +1,5 @@
 import { type Access, type ErrorExample, httpStatusOf, type Operation, type Option } from '@plenum/protocol'
-import { optionOff } from '../authenticate.ts'
+import { optionOff } from '../../calls/required-option.ts'
 import { databaseTooLate } from '../errors.ts'
 
 /** An error that many operations share, because it comes from credentials, limits or the database. */

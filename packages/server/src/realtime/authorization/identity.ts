@@ -21,6 +21,8 @@ export interface Identity {
   readonly userId: string
   readonly name: string | undefined
   readonly email: string | undefined
+  /** Whether the token says that the user moderates. */
+  readonly isAdmin: boolean
   readonly look: Look
   readonly access: SessionUser
   /** Unix seconds. */
@@ -89,8 +91,8 @@ export async function identifyUser(
 }
 
 export function userIdentity(user: VerifiedUser, look: Look = lookOf(user.userId, {})): Identity {
-  const { apiKey, userId, name, email, resources, isLimited, expiresAt } = user
-  return { apiKey, userId, name, email, look, access: { userId, resources, isLimited }, expiresAt }
+  const { apiKey, userId, name, email, isAdmin, resources, isLimited, expiresAt } = user
+  return { apiKey, userId, name, email, isAdmin, look, access: { userId, resources, isLimited }, expiresAt }
 }
 
 /** The organizations that signing in creates if they are missing, and that the user becomes a member of. */
@@ -120,6 +122,7 @@ export const backendIdentity = (apiKey: string): Identity => ({
   userId: backendUserIds.socket,
   name: undefined,
   email: undefined,
+  isAdmin: false,
   look: lookOf(backendUserIds.socket, {}),
   access: 'backend',
   expiresAt: Infinity,

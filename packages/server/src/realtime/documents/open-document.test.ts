@@ -52,6 +52,7 @@ async function scene({ expiresAfterSeconds = 3_600, tokenSeconds = 7_200 } = {})
     userId: 'ada',
     name: undefined,
     email: undefined,
+    isAdmin: false,
     look: { color: '#364fc7' },
     access: { userId: 'ada', resources: [] },
     expiresAt: startMs / 1_000 + tokenSeconds,

@@ -23,6 +23,7 @@ import type { LargeJson } from '../messages/large-json.ts'
 import { LargeMessages } from '../messages/large-messages.ts'
 import { Appender } from '../rooms/appender.ts'
 import { Declarations } from './declarations.ts'
+import { OperationCalls, type RunOperation } from './operation-calls.ts'
 import { type RunVersionOperation, VersionRequests } from './version-requests.ts'
 
 export interface ServicesDeps {
@@ -36,6 +37,7 @@ export interface ServicesDeps {
   storedDocuments: StoredDocuments
   limits: Limits
   runVersionOperation: RunVersionOperation
+  runOperation: RunOperation
   clock: Clock
   log: Log
 }
@@ -60,6 +62,7 @@ export class RealtimeServices {
   readonly liveStateWriter: LiveStateWriter
   readonly declarations: Declarations
   readonly versions: VersionRequests
+  readonly calls: OperationCalls
   readonly #commits: Commits
   readonly #appender: Appender
   /** How many updates were refused for each reason, since the start. */
@@ -86,6 +89,7 @@ export class RealtimeServices {
     this.liveStateWriter = new LiveStateWriter({ ...deps, commits })
     this.declarations = new Declarations({ ...deps, commits, gate })
     this.versions = new VersionRequests({ ...deps, commits })
+    this.calls = new OperationCalls(deps)
     this.#commits = commits
     this.#appender = appender
   }
@@ -104,6 +108,7 @@ export class RealtimeServices {
     await this.largeMessages.idle()
     await Promise.all([this.#appender.idle(), this.liveStateWriter.idle()])
     await this.versions.idle()
+    await this.calls.idle()
   }
 
   sweep(): Promise<void> {

@@ -110,6 +110,7 @@ function scene({
       userId,
       name: undefined,
       email: undefined,
+      isAdmin: false,
       look: { color: '#364fc7' },
       access: { userId, resources: [] },
       expiresAt: 1e9,

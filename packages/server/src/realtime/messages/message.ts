@@ -15,9 +15,11 @@ type WithJson<Message> = Message extends { data: object }
   ? Omit<Message, 'data'> & { data: string }
   : Message extends { data?: object | null }
     ? Omit<Message, 'data'> & { data: string | null | undefined }
-    : Message
+    : Message extends { input: object }
+      ? Omit<Message, 'input'> & { input: string }
+      : Message
 
-/** A message whose `data` is a string of JSON, as `JSON.stringify` writes it. */
+/** A message whose `data` or `input` is a string of JSON, as `JSON.stringify` writes it. */
 export type ReadMessage = WithJson<ClientMessage>
 
 /** A message of one type. */

@@ -1,10 +1,12 @@
 import type { VersionRequest } from '../../editors/version-requests.ts'
 import type { MessageOf, ReadMessage } from '../../messages/message.ts'
+import type { JsonCalls } from './calls.ts'
 import type { JsonDocuments } from './documents.ts'
 
 /** What the messages of a client act on. */
 export interface MessageTarget {
   readonly documents: JsonDocuments
+  readonly calls: JsonCalls
   authenticate(token: string): void
   ping(): void
 }
@@ -29,6 +31,7 @@ const handlers: { readonly [T in Type]: MessageHandler<T> } = {
   listVersions: requestVersions,
   addVersion: requestVersions,
   restoreVersion: requestVersions,
+  call: ({ calls }, message, bytes) => calls.run(message, bytes),
   ping: (client) => client.ping(),
 }
 

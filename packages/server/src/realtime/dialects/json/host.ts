@@ -15,6 +15,6 @@ export interface JsonHost {
   readonly identity: Identity
   send(message: ServerMessage): void
   /** Refuses a message with `error`. The connection stays open. */
-  refuse(subject: Subject, status: ErrorStatus, message: string): void
+  refuse(subject: Subject, status: ErrorStatus, message: string, details?: unknown): void
   onTokenExpiring(): void
 }

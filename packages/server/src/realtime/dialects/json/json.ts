@@ -8,6 +8,7 @@ import type { RealtimeServices } from '../../editors/realtime-services.ts'
 import { Denial, type Identity } from '../../authorization/identity.ts'
 import { type ReadMessage, type ReadResult, readMessage, type Subject } from '../../messages/message.ts'
 import { maxInlineJsonBytes } from '../../messages/large-json.ts'
+import { JsonCalls } from './calls.ts'
 import { JsonDocuments } from './documents.ts'
 import { handleMessage, type MessageTarget } from './handlers.ts'
 import type { JsonHost } from './host.ts'
@@ -28,6 +29,7 @@ export class JsonClient implements DialectClient, JsonHost, MessageTarget {
   readonly backlog: Backlog
   readonly #context: DialectContext
   readonly documents = new JsonDocuments(this)
+  readonly calls = new JsonCalls(this)
   #identity: Identity | undefined
   /** Settles when the latest token is checked. Tokens are checked one at a time. */
   #checking: Promise<void> | undefined
@@ -164,8 +166,8 @@ export class JsonClient implements DialectClient, JsonHost, MessageTarget {
     else this.refuse({}, statusOf[reason] ?? 'UNAVAILABLE', message)
   }
 
-  refuse(subject: Subject, status: ErrorStatus, message: string): void {
-    this.send({ type: 'error', ...subject, status, message })
+  refuse(subject: Subject, status: ErrorStatus, message: string, details?: unknown): void {
+    this.send({ type: 'error', ...subject, status, message, ...(details !== undefined && { details }) })
   }
 
   ping(): void {

@@ -34,9 +34,9 @@ export class JsonRequest<Type extends RequestType> {
   }
 
   /** Answers `error`. */
-  refuse({ status, message }: { status: ErrorStatus; message: string }): void {
+  refuse({ status, message, details }: { status: ErrorStatus; message: string; details?: unknown }): void {
     this.drop()
-    this.#host.refuse(this.#subject, status, message)
+    this.#host.refuse(this.#subject, status, message, details)
   }
 
   /** Ends the request without an answer, because its document is closed. */

@@ -1,0 +1,44 @@
+import type { MessageOf } from '../../messages/message.ts'
+import { textMessage } from '../../sockets/frames.ts'
+import type { JsonHost } from './host.ts'
+import { JsonRequest } from './request.ts'
+
+/** Calls of one connection that run at the same time. Further calls wait in their order. */
+const maxRunning = 8
+
+/** The operations that a client at `/realtime` calls. */
+export class JsonCalls {
+  readonly #host: JsonHost
+  #running = 0
+  #waiting: (() => void)[] | undefined
+
+  constructor(host: JsonHost) {
+    this.#host = host
+  }
+
+  run(message: MessageOf<'call'>, bytes: number): void {
+    const request = new JsonRequest<'call'>(this.#host, message, bytes)
+    const start = () => {
+      this.#running++
+      void this.#call(message, bytes, request).finally(() => {
+        this.#running--
+        this.#waiting?.shift()?.()
+      })
+    }
+    if (this.#running < maxRunning) start()
+    else (this.#waiting ??= []).push(start)
+  }
+
+  async #call(message: MessageOf<'call'>, bytes: number, request: JsonRequest<'call'>): Promise<void> {
+    const { services, identity, connection } = this.#host
+    const { id, operation, input, idempotencyKey } = message
+    const answer = await services.calls.run(identity, { operation, input, idempotencyKey, bytes })
+    if ('error' in answer) return request.refuse(answer.error)
+    request.drop()
+    const { apiKey, userId } = identity
+    const { result, onSent } = answer
+    const frame = textMessage(Buffer.from(`{"type":"done","id":${id},"result":`), result, Buffer.from('}'))
+    connection.answer(frame, { apiKey, userId, body: result, isHeld: () => false })
+    onSent?.()
+  }
+}
