@@ -31,6 +31,7 @@ import { createBearerCheck } from './http/y-sweet/bearer.ts'
 import { mountYSweet } from './http/y-sweet/y-sweet.ts'
 import { createHousekeeping } from './jobs/housekeeping.ts'
 import { createJobRunner } from './jobs/runner.ts'
+import { readChangedThreads } from './operations/comments/changed-threads.ts'
 import { handlers } from './operations/index.ts'
 import { type Bus, createServerBus } from './bus.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
@@ -172,6 +173,13 @@ export function createServer(deps: ServerDeps): Server {
     unsentAnswers,
     addressOf: (request) => requestAddress(request, trustedProxyHops),
     runVersionOperation: createLiveVersionCalls(services, callables, log),
+    readThreads: async (apiKey, document, from, to) => {
+      const { pause } = services.longReads.open(apiKey)
+      const changes = await readChangedThreads(database.read, apiKey, document, from, to, pause)
+      // Clients are sent only what is durable.
+      await database.durable()
+      return changes
+    },
     runOperation: ({ apiKey, userId, name, isAdmin, access }, call) =>
       runLiveCall({
         ...call,

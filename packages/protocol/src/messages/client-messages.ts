@@ -43,12 +43,12 @@ export const clientMessages = {
       topics: Type.Array(Topic, {
         maxItems: maxTopics,
         description:
-          'What to subscribe to: `presence`, `liveState`, or both. `comments` and `notifications` are accepted, but send nothing yet.',
+          'What to subscribe to: `presence`, `liveState` and `comments`. `notifications` is accepted, but sends nothing yet.',
       }),
       since: Type.Optional(
         described(
           Position,
-          'The newest position that the client has received. Requests only the live states that changed after it.',
+          'The newest position that the client has received. Requests only what changed after it.',
         ),
       ),
     },

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { LastUpdated } from '../base/fields.ts'
-import { choice, described, jsonObject, text } from '../base/schemas.ts'
+import { choice, described, flag, jsonObject, text } from '../base/schemas.ts'
 import { onlineStatuses } from '../realtime.ts'
 
 /** Characters of a string in a message, unless its field says otherwise. */
@@ -82,3 +82,24 @@ export const LiveStateValue = Type.Object({
   lastUpdated: LastUpdated,
   updatedBy: described(LiveStateAuthor, 'Who made the last change.'),
 })
+
+/** Changes of comment annotations. */
+export const threadFields = {
+  reset: flag(
+    'True: too much changed. Load the annotations again with a `call` of `commentAnnotations.get`. The lists are empty.',
+  ),
+  changed: Type.Array(
+    jsonObject('The annotation, as Get Comment Annotations answers it, without `unread`.'),
+    {
+      description: 'Annotations that were added or changed.',
+    },
+  ),
+  removed: Type.Array(Type.String(), {
+    description: 'Ids of annotations that were deleted, or that the user may not see any more.',
+  }),
+  large: Type.Array(Type.String(), {
+    description:
+      'Ids of annotations that were added or changed, and are too large to be sent. Load them with a `call`.',
+  }),
+}
+export const ThreadChanges = Type.Object(threadFields)

@@ -1,6 +1,6 @@
 import Type, { type TProperties } from 'typebox'
 import { AccessRole } from '../base/fields.ts'
-import { described, flag, jsonValue, text } from '../base/schemas.ts'
+import { described, flag, jsonObject, jsonValue, text } from '../base/schemas.ts'
 import { VersionInfo, VersionUser } from '../resources/crdt.ts'
 import { clientMessages } from './client-messages.ts'
 import { type ClientMessageDeclaration, type MessageDeclaration, serverMessage } from './declarations.ts'
@@ -10,6 +10,8 @@ import {
   CloseText,
   LiveStateValue,
   Position,
+  ThreadChanges,
+  threadFields,
   PresenceEntry,
   Ref,
   RequestId,
@@ -73,6 +75,12 @@ export const serverMessages = {
         }),
       ),
       liveStates: Type.Optional(Type.Array(LiveStateValue, { description: 'Live states of the document.' })),
+      threads: Type.Optional(
+        described(
+          ThreadChanges,
+          'Comment annotations that changed after `since`. Present with the topic `comments`.',
+        ),
+      ),
     },
     example: {
       ref: 1,
@@ -115,6 +123,13 @@ export const serverMessages = {
       states: Type.Array(LiveStateValue, { description: 'The new values.' }),
     },
     example: { ref: 1, position, states: [liveState] },
+  }),
+  threads: serverMessage({
+    summary: 'Comment annotations of a document changed.',
+    description:
+      'Sent to clients with the topic `comments`, as far as the user may see the annotations. Without `position`, a `liveState` with the position follows.',
+    fields: { ref: Ref, position: Type.Optional(Position), ...threadFields },
+    example: { ref: 1, position, reset: false, changed: [], removed: ['a1'], large: [] },
   }),
   editorOpened: serverMessage({
     summary: 'The editor is open. Binary frames follow.',

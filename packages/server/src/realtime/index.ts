@@ -8,6 +8,7 @@ import type { Log } from '../platform/log/log.ts'
 import type { UnsentAnswers } from '../platform/turns/unsent-answers.ts'
 import type { IdentityDeps } from './authorization/identity.ts'
 import { OpenPages } from './authorization/open-pages.ts'
+import type { ReadThreads } from './documents/open-document.ts'
 import { RealtimeServices } from './editors/realtime-services.ts'
 import type { RunOperation } from './editors/operation-calls.ts'
 import type { RunVersionOperation } from './editors/version-requests.ts'
@@ -24,6 +25,7 @@ export interface RealtimeDeps extends Omit<IdentityDeps, 'pages'> {
   unsentAnswers: UnsentAnswers
   runVersionOperation: RunVersionOperation
   runOperation: RunOperation
+  readThreads: ReadThreads
   /** Default: the system's clock, but with the `now` of these dependencies. */
   clock?: Clock
 }
@@ -31,7 +33,7 @@ export interface RealtimeDeps extends Omit<IdentityDeps, 'pages'> {
 /** Creates the realtime part of the server: sockets, open documents, editors, presence and live states. */
 export function createGateway(deps: RealtimeDeps): Gateway {
   const { log, limits, threads, permissionProvider, publicOrigins, ...connecting } = deps
-  const { addressOf, runVersionOperation, runOperation, unsentAnswers, ...others } = connecting
+  const { addressOf, runVersionOperation, runOperation, readThreads, unsentAnswers, ...others } = connecting
   const { database, bus, credentials, deletions, now, clock = { ...systemClock, now } } = others
   const shared = { ...others, clock, log }
   const pages = new OpenPages({ database, bus, log, publicOrigins, clock })
@@ -47,6 +49,7 @@ export function createGateway(deps: RealtimeDeps): Gateway {
     limits,
     runVersionOperation,
     runOperation,
+    readThreads,
     clock,
     log,
   })

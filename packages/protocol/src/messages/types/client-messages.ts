@@ -26,13 +26,11 @@ export interface OpenMessage {
   /** Id of the document. At most 1,000 characters. */
   documentId: string
   /**
-   * What to subscribe to: `presence`, `liveState`, or both. `comments` and `notifications` are accepted, but
-   * send nothing yet. At most 100 items.
+   * What to subscribe to: `presence`, `liveState` and `comments`. `notifications` is accepted, but sends
+   * nothing yet. At most 100 items.
    */
   topics: Topic[]
-  /**
-   * The newest position that the client has received. Requests only the live states that changed after it.
-   */
+  /** The newest position that the client has received. Requests only what changed after it. */
   since?: Position
 }
 

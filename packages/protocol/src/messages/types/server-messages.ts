@@ -1,5 +1,5 @@
 // Derived from the messages of /realtime by "npm run derive". Do not edit.
-import type { AccessRole, Position, PresenceEntry, LiveStateValue, VersionInfo, VersionUser } from './shared.ts'
+import type { AccessRole, Position, PresenceEntry, LiveStateValue, ThreadChanges, VersionInfo, VersionUser } from './shared.ts'
 
 /** The client is authenticated. */
 export interface ReadyMessage {
@@ -33,6 +33,8 @@ export interface OpenedMessage {
   presence?: PresenceEntry[]
   /** Live states of the document. */
   liveStates?: LiveStateValue[]
+  /** Comment annotations that changed after `since`. Present with the topic `comments`. */
+  threads?: ThreadChanges
 }
 
 /**
@@ -81,6 +83,29 @@ export interface LiveStateMessage {
   position: Position
   /** The new values. */
   states: LiveStateValue[]
+}
+
+/**
+ * Comment annotations of a document changed. Sent to clients with the topic `comments`, as far as the user
+ * may see the annotations. Without `position`, a `liveState` with the position follows.
+ */
+export interface ThreadsMessage {
+  type: 'threads'
+  /** Number of the document on this connection, chosen by the client. At least 0. */
+  ref: number
+  /** The last change of a document that a client has received. */
+  position?: Position
+  /**
+   * True: too much changed. Load the annotations again with a `call` of `commentAnnotations.get`. The lists
+   * are empty.
+   */
+  reset: boolean
+  /** Annotations that were added or changed. */
+  changed: Record<string, unknown>[]
+  /** Ids of annotations that were deleted, or that the user may not see any more. */
+  removed: string[]
+  /** Ids of annotations that were added or changed, and are too large to be sent. Load them with a `call`. */
+  large: string[]
 }
 
 /** The editor is open. Binary frames follow. */
@@ -203,6 +228,7 @@ export type ServerMessage =
   | AccessMessage
   | PresenceMessage
   | LiveStateMessage
+  | ThreadsMessage
   | EditorOpenedMessage
   | EditorClosedMessage
   | VersionAddedMessage

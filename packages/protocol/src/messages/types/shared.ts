@@ -61,6 +61,20 @@ export interface LiveStateValue {
   updatedBy: LiveStateAuthor
 }
 
+export interface ThreadChanges {
+  /**
+   * True: too much changed. Load the annotations again with a `call` of `commentAnnotations.get`. The lists
+   * are empty.
+   */
+  reset: boolean
+  /** Annotations that were added or changed. */
+  changed: Record<string, unknown>[]
+  /** Ids of annotations that were deleted, or that the user may not see any more. */
+  removed: string[]
+  /** Ids of annotations that were added or changed, and are too large to be sent. Load them with a `call`. */
+  large: string[]
+}
+
 export interface VersionInfo {
   /** Id of the version. */
   versionId: string

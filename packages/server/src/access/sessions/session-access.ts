@@ -1,6 +1,9 @@
 import type { ApiKey } from '../../store/api-keys.ts'
 import type { Db } from '../../store/engine/db.ts'
 import type { DocumentRef } from '../../store/refs.ts'
+import type { Visible } from '../../store/comments/audience.ts'
+import * as memberships from '../../store/access/memberships.ts'
+import { createVisible } from '../viewers.ts'
 import { type Decision, decide, limit, mergeGrants, type Subject } from '../permissions.ts'
 import type { ProviderAnswers } from '../provider/permission-provider.ts'
 import { loadOpenedDocument, type OpenedDocument, type Overlay } from '../subjects.ts'
@@ -97,6 +100,28 @@ function findAnswer(
   // Deciding again when the answer is to be renewed makes the server ask for the next one.
   const expiresAt = nowSeconds < known.renewAt ? known.renewAt : known.endsAt
   return { provider: { answer: { ...known.answer, expiresAt } } }
+}
+
+/**
+ * What a user of an open document may see in it. Memberships and access fields of the token count as for access to
+ * documents, except those of before the user was removed from the organization.
+ */
+export function createSessionVisible(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  user: UserSession,
+  now: number,
+): Visible {
+  const { userId, resources } = user
+  return async (audiences) => {
+    const removedAt = await memberships.findRemovedAt(db, apiKey, userId, organizationId)
+    const here = resources.filter(
+      (grant) => grant.organizationId === organizationId && grant.issuedAt > removedAt,
+    )
+    const overlay = withToken(here, now / 1000)
+    return createVisible(db, { apiKey, organizationId, userId, now, overlay })(audiences)
+  }
 }
 
 /** For a backend: a grant on the document itself gives access under every access type. */

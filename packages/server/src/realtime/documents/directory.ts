@@ -85,7 +85,7 @@ export class DocumentDirectory {
       }
       case 'threads':
       case 'liveState':
-        this.#find(message)?.liveStates.onStored()
+        this.#find(message)?.feed.onStored()
         break
       case 'presence':
         void this.#find(message)?.presence.backendChanged(message.userIds, message.removed === true)

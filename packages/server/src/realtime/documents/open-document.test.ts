@@ -35,6 +35,7 @@ async function scene({ expiresAfterSeconds = 3_600, tokenSeconds = 7_200 } = {})
     gate: new Limiter(1),
     scheduler: new Scheduler(),
     largeReads: new StartQueue(),
+    readThreads: async () => ({ changed: [], removed: [], isTooMany: false }),
     clock,
     log: { error() {} } as unknown as Log,
     onUpdateRefused() {},

@@ -11,7 +11,9 @@ import type { Database } from '../../store/engine/db.ts'
 import { documentKey, type DocumentRef } from '../../store/refs.ts'
 import type { AccessVersions } from '../authorization/access-versions.ts'
 import { type AuthorizedClient, Authorizer, type AuthorizerDeps } from '../authorization/authorizer.ts'
-import { LiveStates } from '../live-states/live-states.ts'
+import { DocumentFeed } from '../live-states/document-feed.ts'
+import type { ThreadChanges } from '../live-states/thread-changes.ts'
+import { createSessionVisible, type SessionUser } from '../../access/sessions/session-access.ts'
 import { LivePresence } from '../presence/live-presence.ts'
 import type { Appender } from '../rooms/appender.ts'
 import { versionEventSteps } from '../rooms/broadcast.ts'
@@ -31,10 +33,19 @@ export interface OpenDocumentDeps {
   scheduler: Scheduler
   /** Starts the reads of large live states in turns between API keys. */
   largeReads: StartQueue
+  /** Reads the annotations of a document that changed between two positions. */
+  readThreads: ReadThreads
   clock: Clock
   log: Log
   onUpdateRefused: (reason: Fault['code']) => void
 }
+
+export type ReadThreads = (
+  apiKey: string,
+  document: DocumentRef,
+  from: number,
+  to: number,
+) => Promise<ThreadChanges>
 
 /** A client that has the document open. */
 export interface DocumentMember extends AuthorizedClient {
@@ -78,7 +89,8 @@ export class OpenDocument implements DocumentRef {
   /** By editor id. */
   readonly rooms = new Map<string, RoomSlot>()
   readonly presence: LivePresence
-  readonly liveStates: LiveStates
+  /** The live states, and the changes of threads. */
+  readonly feed: DocumentFeed
   readonly #deps: OpenDocumentDeps
   readonly #accessVersions: AccessVersions
   readonly #onClosed: (document: OpenDocument) => void
@@ -113,7 +125,9 @@ export class OpenDocument implements DocumentRef {
       read: (userIds) => this.#readPresence(userIds),
       run: (steps) => this.#run(steps),
     })
-    this.liveStates = new LiveStates({
+    this.feed = new DocumentFeed({
+      readThreads: (from, to) => this.#readThreads(from, to),
+      visibleFor: (session) => this.#visibleFor(session),
       read: (seq) => this.#readLiveStates(seq),
       pause: () => deps.largeReads.wait(this.apiKey),
       onError,
@@ -243,7 +257,7 @@ export class OpenDocument implements DocumentRef {
   reload(): void {
     this.onActivity()
     void this.presence.reload()
-    this.liveStates.onStored()
+    this.feed.onStored()
     for (const editorId of this.rooms.keys()) {
       this.onLogAppended(editorId)
       this.onVersionsChanged(editorId, { type: 'versionsChanged' })
@@ -281,6 +295,17 @@ export class OpenDocument implements DocumentRef {
       return states
     }
     return gate.run(this.apiKey, read, this.#firstUserId)
+  }
+
+  #readThreads(from: number, to: number): Promise<ThreadChanges> {
+    const { readThreads, gate } = this.#deps
+    return gate.run(this.apiKey, () => readThreads(this.apiKey, this, from, to), this.#firstUserId)
+  }
+
+  #visibleFor(session: SessionUser) {
+    const { database, clock } = this.#deps
+    if (session === 'backend') return undefined
+    return createSessionVisible(database.read, this.apiKey, this.organizationId, session, clock.now())
   }
 
   /** Runs a broadcast in the document's share of time, so that it takes no user's share, and documents have equal shares. */
@@ -352,7 +377,7 @@ export class OpenDocument implements DocumentRef {
     this.rooms.clear()
     for (const { room } of slots) room?.drop(reason, message)
     this.presence.dropBackendEntries()
-    this.liveStates.drop()
+    this.feed.drop()
     for (const member of this.members) member.close(reason, message)
   }
 }

@@ -16,6 +16,7 @@ import type { Database } from '../../store/engine/db.ts'
 import { AccessEvaluator } from '../authorization/access-evaluator.ts'
 import { Commits } from '../authorization/commits.ts'
 import { CreationLimits } from '../authorization/creation-limits.ts'
+import type { ReadThreads } from '../documents/open-document.ts'
 import { DocumentDirectory } from '../documents/directory.ts'
 import { RoomLoader } from '../documents/room-loader.ts'
 import { LiveStateWriter } from '../live-states/live-state-writer.ts'
@@ -38,6 +39,7 @@ export interface ServicesDeps {
   limits: Limits
   runVersionOperation: RunVersionOperation
   runOperation: RunOperation
+  readThreads: ReadThreads
   clock: Clock
   log: Log
 }

@@ -68,6 +68,7 @@ function scene({
       // No test reads presence or live states.
       database: undefined as unknown as Database,
       gate: new Limiter(1),
+      readThreads: async () => ({ changed: [], removed: [], isTooMany: false }),
       scheduler: new Scheduler(),
       largeReads: new StartQueue(),
       clock: new SteppedClock(1_000),

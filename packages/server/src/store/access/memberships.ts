@@ -56,6 +56,29 @@ export async function findAccessFields(
   return rows.map((row) => toGrant(userId, row))
 }
 
+const selectRemoval = prepared(
+  (db, of: { apiKey: string; userId: string; organizationId: string }) =>
+    db
+      .selectFrom('grants')
+      .select('set_at')
+      .where('api_key', '=', of.apiKey)
+      .where('organization_id', '=', of.organizationId)
+      .where('user_id', '=', of.userId)
+      .where('resource_type', '=', 'inside'),
+  { isSmallRead: true },
+)
+
+/** When the user was last removed from the organization and all its contents, in Unix milliseconds. 0: never. */
+export async function findRemovedAt(
+  db: Db,
+  apiKey: string,
+  userId: string,
+  organizationId: string,
+): Promise<number> {
+  const [row] = await selectRemoval(db, { apiKey, userId, organizationId })
+  return row?.set_at ?? 0
+}
+
 interface Row {
   resource_type: StoredGrant['type']
   resource_id: string

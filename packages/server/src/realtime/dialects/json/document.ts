@@ -1,3 +1,4 @@
+import type { SessionUser } from '../../../access/sessions/session-access.ts'
 import { chosenIdRule, isChosenId } from '@plenum/protocol'
 import {
   type AccessRole,
@@ -11,7 +12,8 @@ import type { Declaration, DeclarationRefusal } from '../../editors/declarations
 import type { EditorRoom } from '../../rooms/room.ts'
 import { textMessage } from '../../sockets/frames.ts'
 import type { MessageOf } from '../../messages/message.ts'
-import type { LiveStateSubscriber } from '../../live-states/live-states.ts'
+import type { FeedChange, FeedSubscriber } from '../../live-states/document-feed.ts'
+import { reloadFields } from '../../live-states/thread-changes.ts'
 import type { ParticipantListener, Participant } from '../../documents/participant.ts'
 import type { PresenceSubscriber } from '../../presence/presence-broadcast.ts'
 import { RefFrames } from '../../sockets/ref-frames.ts'
@@ -29,7 +31,7 @@ export interface DocumentListener {
 }
 
 /** A document of a client at `/realtime`, under a ref that the client chose. */
-export class JsonDocument implements ParticipantListener, PresenceSubscriber, LiveStateSubscriber {
+export class JsonDocument implements ParticipantListener, PresenceSubscriber, FeedSubscriber {
   readonly reportsIdleness = true
   readonly participant: Participant
   readonly #host: JsonHost
@@ -45,6 +47,8 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
   /** Users whose entries must still be sent: the client was busy, or the first list was full. */
   readonly #missedUsers = new Set<string>()
   #isCatchingUp = false
+  /** The threads that changed after the position with which the client opened the document. */
+  #missedThreads: { until: number; fields: string } | undefined
 
   constructor(host: JsonHost, listener: DocumentListener, request: MessageOf<'open'>) {
     this.#host = host
@@ -82,9 +86,10 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
   }
 
   async #open(): Promise<void> {
-    const { presence, liveStates } = this.participant.document
+    const { presence, feed } = this.participant.document
     if (this.#hasTopic('presence')) await presence.load()
-    await liveStates.load()
+    await feed.load()
+    await this.#loadMissedThreads()
     const { connection, services } = this.#host
     // A client that reconnects may have sent a live state on its earlier connection. That one is older than the next one.
     await services.largeMessages.whenEarlierRead(connection)
@@ -94,15 +99,15 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
   }
 
   async #answerWhenLoaded(): Promise<void> {
-    const { liveStates } = this.participant.document
+    const { feed } = this.participant.document
     // The live states may have been dropped since they were loaded.
-    while (!this.participant.hasLeft && !liveStates.position) await liveStates.load()
+    while (!this.participant.hasLeft && !feed.position) await feed.load()
     if (this.participant.hasLeft) return
     // Many clients may have waited for the same load, and their answers may be large.
     const { scheduler, owner } = this.#host.connection
     await scheduler.scheduleOnce(owner, () => {
       // The live states may have been dropped again, and the client may have left.
-      if (liveStates.position && !this.participant.hasLeft) this.#answer(liveStates.position)
+      if (feed.position && !this.participant.hasLeft) this.#answer(feed.position)
     })
     if (!this.participant.hasLeft && !this.#isOpen) await this.#answerWhenLoaded()
   }
@@ -120,7 +125,7 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
       }
     }
     // Also without the topic: a document without subscribers drops its live states, and the next client reads them again.
-    this.participant.document.liveStates.subscribe(this)
+    this.participant.document.feed.subscribe(this)
     this.#waiting.start()
   }
 
@@ -133,8 +138,9 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
       `"position":${JSON.stringify(position)},"reset":${!isResumed}`,
     ]
     if (presence) fields.push(`"presence":${presence}`)
+    if (this.wantsThreads) fields.push(`"threads":{${this.#takeMissedThreads(position, isResumed)}}`)
     if (this.#hasTopic('liveState')) {
-      const states = document.liveStates.bytesSince(isResumed ? since.seq : 0)
+      const states = document.feed.bytesSince(isResumed ? since.seq : 0)
       this.#sendLiveStates(`{${fields.join()},"liveStates":`, states)
     } else this.#sendLiveStates(`{${fields.join()}`, Buffer.alloc(0))
   }
@@ -144,6 +150,37 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
     const { apiKey, userId } = this.participant.identity
     const message = textMessage(Buffer.from(before), states, Buffer.from('}'))
     this.#host.connection.answer(message, { apiKey, userId, body: states, isHeld: () => false })
+  }
+
+  get session(): SessionUser {
+    return this.participant.identity.access
+  }
+
+  get wantsLiveStates(): boolean {
+    return this.#hasTopic('liveState')
+  }
+
+  get wantsThreads(): boolean {
+    return this.#hasTopic('comments')
+  }
+
+  get #hasFeed(): boolean {
+    return this.wantsLiveStates || this.wantsThreads
+  }
+
+  /** A client that connects again gets the threads that changed meanwhile, unless they are many. */
+  async #loadMissedThreads(): Promise<void> {
+    const { since } = this.#request
+    const { feed } = this.participant.document
+    if (!this.wantsThreads || since === undefined || since.epoch !== feed.position?.epoch) return
+    this.#missedThreads = await feed.threadsSince(since.seq, this.session)
+  }
+
+  /** The fields of `threads` in `opened`. */
+  #takeMissedThreads({ seq }: Position, isResumed: boolean): string {
+    const missed = this.#missedThreads
+    this.#missedThreads = undefined
+    return isResumed && missed?.until === seq ? missed.fields : reloadFields
   }
 
   #hasTopic(topic: Topic): boolean {
@@ -212,15 +249,17 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
       this.participant.close('slow', 'The client reads too slowly.')
   }
 
-  onLiveStatesChanged(frames: RefFrames | undefined, from: number): void {
-    if (!this.#hasTopic('liveState') || this.#isLeaving) return
-    if (!frames) return void this.resendSkipped()
-    if (this.#sentSeq !== from || this.#host.connection.isBusy) return this.participant.document.onActivity()
-    this.#sentSeq = this.participant.document.liveStates.position?.seq ?? from
-    this.#push(frames)
+  onFeedChanged({ from, states, threads, mustReloadThreads }: FeedChange): void {
+    if (!this.#hasFeed || this.#isLeaving) return
+    const isNext = this.#sentSeq === from && !this.#host.connection.isBusy
+    if (!isNext) return this.participant.document.onActivity()
+    if (mustReloadThreads || (states === 'large' && this.wantsLiveStates)) return void this.resendSkipped()
+    this.#sentSeq = this.participant.document.feed.position?.seq ?? from
+    if (threads) this.#push(threads)
+    if (states instanceof RefFrames && this.wantsLiveStates) this.#push(states)
   }
 
-  onLiveStatesLost(): void {
+  onFeedLost(): void {
     this.participant.close('unavailable', 'The document cannot be read.')
   }
 
@@ -241,32 +280,38 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
   }
 
   get #hasMissed(): boolean {
-    return this.#missedUsers.size > 0 || this.#hasMissedLiveStates
+    return this.#missedUsers.size > 0 || this.#hasMissedChanges
   }
 
-  get #hasMissedLiveStates(): boolean {
-    const { position } = this.participant.document.liveStates
-    return this.#hasTopic('liveState') && position !== undefined && this.#sentSeq < position.seq
+  get #hasMissedChanges(): boolean {
+    const { position } = this.participant.document.feed
+    return this.#hasFeed && position !== undefined && this.#sentSeq < position.seq
   }
 
   *#catchUp(): Generator<undefined> {
-    const { presence, liveStates } = this.participant.document
+    const { presence } = this.participant.document
     try {
       while (this.#mayCatchUp) {
         if (this.#missedUsers.size > 0)
           this.#push(new RefFrames('presence', presence.takeFields(this.#missedUsers)))
-        else {
-          const position = liveStates.position as Position
-          const states = liveStates.bytesSince(this.#sentSeq)
-          this.#sentSeq = position.seq
-          const fields = `"type":"liveState","ref":${this.wireRef},"position":${JSON.stringify(position)}`
-          this.#sendLiveStates(`{${fields},"states":`, states)
-        }
+        else this.#sendMissedChanges()
         yield
       }
     } finally {
       this.#isCatchingUp = false
     }
+  }
+
+  /** Sends what changed since the client last got changes. Threads are not sent again: the client loads them with a call. */
+  #sendMissedChanges(): void {
+    const { feed } = this.participant.document
+    const position = feed.position as Position
+    const since = this.#sentSeq
+    this.#sentSeq = position.seq
+    const fields = `"ref":${this.wireRef},"position":${JSON.stringify(position)}`
+    if (this.wantsThreads) this.#push(new RefFrames('threads', reloadFields))
+    if (this.wantsLiveStates)
+      this.#sendLiveStates(`{"type":"liveState",${fields},"states":`, feed.bytesSince(since))
   }
 
   /** Call it only while the client is not busy, so that at most one large frame waits for it. */
@@ -310,6 +355,6 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
     this.#host.connection.stateBudget.reserve(this, 0)
     this.#waiting.clear()
     this.participant.document.presence.unsubscribe(this)
-    this.participant.document.liveStates.unsubscribe(this)
+    this.participant.document.feed.unsubscribe(this)
   }
 }

@@ -1,15 +1,14 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { LiveStateValue, Position } from '@plenum/protocol/realtime'
 import type { StoredLiveState } from '../../store/documents/live-state-log.ts'
-import { LiveStates, type LiveStateSubscriber } from './live-states.ts'
-import type { RefFrames } from '../sockets/ref-frames.ts'
+import { DocumentFeed, type FeedChange, type FeedSubscriber } from './document-feed.ts'
 
 /** The values of a store that answers when a test calls `answer`. */
 let stored: Map<string, StoredLiveState>
 let position: Position | undefined
 let answers: { answer: () => void; fail: (error: Error) => void }[]
 let events: string[]
-let liveStates: LiveStates
+let feed: DocumentFeed
 
 const set = (liveStateDataId: string, value: unknown) => {
   position = { epoch: position?.epoch ?? 'e', seq: (position?.seq ?? 0) + 1 }
@@ -21,12 +20,12 @@ const answer = async () => {
   await new Promise((resolve) => setImmediate(resolve))
 }
 const load = async () => {
-  const loading = liveStates.load()
+  const loading = feed.load()
   await answer()
   await loading
 }
 const values = (seq: number) =>
-  (JSON.parse(liveStates.bytesSince(seq).toString()) as LiveStateValue[]).map(({ liveStateDataId, data }) => [
+  (JSON.parse(feed.bytesSince(seq).toString()) as LiveStateValue[]).map(({ liveStateDataId, data }) => [
     liveStateDataId,
     data.value,
   ])
@@ -36,7 +35,9 @@ beforeEach(() => {
   position = { epoch: 'e', seq: 0 }
   answers = []
   events = []
-  liveStates = new LiveStates({
+  feed = new DocumentFeed({
+    readThreads: async () => ({ changed: [], removed: [], isTooMany: false }),
+    visibleFor: () => undefined,
     onGone: () => events.push('gone'),
     onError: () => events.push('failed'),
     read: (seq) => {
@@ -49,13 +50,16 @@ beforeEach(() => {
   })
 })
 
-class Subscriber implements LiveStateSubscriber {
+class Subscriber implements FeedSubscriber {
+  readonly wantsLiveStates = true
+  readonly wantsThreads = false
+  readonly session = 'backend'
   readonly broadcasts: [from: number, to: number | undefined][] = []
   lost = 0
-  onLiveStatesChanged(_frames: RefFrames | undefined, from: number): void {
-    this.broadcasts.push([from, liveStates.position?.seq])
+  onFeedChanged({ from }: FeedChange): void {
+    this.broadcasts.push([from, feed.position?.seq])
   }
-  onLiveStatesLost(): void {
+  onFeedLost(): void {
     this.lost++
   }
 }
@@ -65,13 +69,13 @@ describe('[R11] the live states of an open document', () => {
     set('a', 1)
     await load()
     const subscriber = new Subscriber()
-    liveStates.subscribe(subscriber)
+    feed.subscribe(subscriber)
     set('a', 2)
-    liveStates.onStored()
+    feed.onStored()
     set('b', 1)
-    liveStates.onStored()
+    feed.onStored()
     set('a', 3)
-    liveStates.onStored()
+    feed.onStored()
     expect(answers).toHaveLength(1)
     await answer()
     await answer()
@@ -95,14 +99,14 @@ describe('[R11] the live states of an open document', () => {
   test('[R11.1] repeated and superfluous bus messages broadcast no change twice', async () => {
     await load()
     const subscriber = new Subscriber()
-    liveStates.subscribe(subscriber)
+    feed.subscribe(subscriber)
     set('a', 1)
     set('b', 1)
-    liveStates.onStored()
-    liveStates.onStored()
+    feed.onStored()
+    feed.onStored()
     await answer()
     await answer()
-    liveStates.onStored()
+    feed.onStored()
     await answer()
     expect(subscriber.broadcasts).toEqual([[0, 2]])
   })
@@ -110,31 +114,31 @@ describe('[R11] the live states of an open document', () => {
   test('[R11] a document that was deleted, or replaced by another document under its id, is reported as gone', async () => {
     set('a', 1)
     await load()
-    liveStates.subscribe(new Subscriber())
+    feed.subscribe(new Subscriber())
     position = { epoch: 'another', seq: 1 }
-    liveStates.onStored()
+    feed.onStored()
     await answer()
     position = undefined
-    liveStates.onStored()
+    feed.onStored()
     await answer()
     expect(events).toEqual(['gone', 'gone'])
   })
 
   test('[R11.1] the result of a read is discarded if the live states were dropped meanwhile', async () => {
     set('a', 1)
-    const loading = liveStates.load()
-    liveStates.drop()
+    const loading = feed.load()
+    feed.drop()
     await answer()
     await loading
-    expect(liveStates.position).toBeUndefined()
+    expect(feed.position).toBeUndefined()
     await load()
-    expect(liveStates.position).toEqual({ epoch: 'e', seq: 1 })
+    expect(feed.position).toEqual({ epoch: 'e', seq: 1 })
   })
 
   test('[R11] live states without a subscriber are read again only by the next `load`', async () => {
     await load()
     set('a', 1)
-    liveStates.onStored()
+    feed.onStored()
     expect(answers).toHaveLength(0)
     await load()
     expect(values(0)).toEqual([['a', 1]])
@@ -143,15 +147,15 @@ describe('[R11] the live states of an open document', () => {
   test('[R11.1] subscribers are notified when changes cannot be read, and a later `load` tries again', async () => {
     await load()
     const subscriber = new Subscriber()
-    liveStates.subscribe(subscriber)
-    liveStates.onStored()
+    feed.subscribe(subscriber)
+    feed.onStored()
     answers.shift()?.fail(new Error('The database is away.'))
     await answer()
     expect([events, subscriber.lost]).toEqual([['failed'], 1])
-    const loading = liveStates.load()
+    const loading = feed.load()
     answers.shift()?.fail(new Error('The database is still away.'))
     await expect(loading).rejects.toThrow('still away')
     await load()
-    expect(liveStates.position).toEqual({ epoch: 'e', seq: 0 })
+    expect(feed.position).toEqual({ epoch: 'e', seq: 0 })
   })
 })

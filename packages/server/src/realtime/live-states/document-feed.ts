@@ -1,12 +1,19 @@
 import { LazyMap, LazySet } from '../../platform/lazy-collections.ts'
 import type { Position } from '@plenum/protocol/realtime'
+import type { SessionUser } from '../../access/sessions/session-access.ts'
+import type { Visible } from '../../store/comments/audience.ts'
 import type { readSince, StoredLiveState } from '../../store/documents/live-state-log.ts'
 import { idOf } from '../../store/documents/live-states.ts'
 import { RefFrames } from '../sockets/ref-frames.ts'
+import { filterThreads, type ThreadChanges, type ThreadFields, ThreadFrames } from './thread-changes.ts'
 
-export interface LiveStatesDeps {
+export interface DocumentFeedDeps {
   /** Resolves with the values that changes after `seq` have set. Undefined if the document is gone. */
   read: (seq: number) => ReturnType<typeof readSince>
+  /** Resolves with the annotations that changed after `from`, up to and including `to`. */
+  readThreads: (from: number, to: number) => Promise<ThreadChanges>
+  /** Decides what a user may see. Undefined: everything. */
+  visibleFor: (session: SessionUser) => Visible | undefined
   /** Resolves in a later iteration of the event loop. */
   pause?: () => Promise<void>
   /** The document was deleted, or another document has its id. */
@@ -14,15 +21,27 @@ export interface LiveStatesDeps {
   onError: (error: unknown) => void
 }
 
-/** Receives changes of live states. */
-export interface LiveStateSubscriber {
-  /**
-   * The position has advanced. The frames contain the values that changes after the number `from` have set. `frames` is
-   * undefined if the values are large: then the subscriber asks for them when it has a turn.
-   */
-  onLiveStatesChanged(frames: RefFrames | undefined, from: number): void
+/** What changed between two positions. */
+export interface FeedChange {
+  /** The position before the change. */
+  from: number
+  /** The live states that changed. Null: none. `large`: the subscriber asks for them when it has a turn. */
+  states: RefFrames | 'large' | null
+  /** The threads that changed, as far as the subscriber may see them. Undefined: none, or they must be loaded again. */
+  threads: RefFrames | undefined
+  /** Whether the subscriber must load the threads again. */
+  mustReloadThreads: boolean
+}
+
+/** Receives the changes of a document. */
+export interface FeedSubscriber {
+  readonly wantsLiveStates: boolean
+  readonly wantsThreads: boolean
+  readonly session: SessionUser
+  /** The position has advanced. */
+  onFeedChanged(change: FeedChange): void
   /** Changes could not be read. */
-  onLiveStatesLost(): void
+  onFeedLost(): void
 }
 
 /** From this size on, changes are not copied into one frame for each ref. */
@@ -38,12 +57,13 @@ interface Entry {
 }
 
 /**
- * The live states of an open document, as far as they have been broadcast. All changes, of clients and of backends, are read
- * from the store in the order of their numbers. So no position includes a change that was not broadcast.
+ * The changes of an open document, as far as they have been broadcast: its live states, which are kept in memory, and its
+ * comment threads, which are not. All changes, of clients and of backends, are read from the store in the order of their
+ * numbers. So no position includes a change that was not broadcast.
  */
-export class LiveStates {
-  readonly #deps: LiveStatesDeps
-  readonly #subscribers = new LazySet<LiveStateSubscriber>()
+export class DocumentFeed {
+  readonly #deps: DocumentFeedDeps
+  readonly #subscribers = new LazySet<FeedSubscriber>()
   readonly #entries = new LazyMap<string, Entry>()
   #position: Position | undefined
   /** The latest result of `bytesSince`. Callers share it as long as a frame still uses it. */
@@ -54,7 +74,7 @@ export class LiveStates {
   /** How often the cache was dropped. The result of a read that began before a drop is discarded. */
   #dropCount = 0
 
-  constructor(deps: LiveStatesDeps) {
+  constructor(deps: DocumentFeedDeps) {
     this.#deps = deps
   }
 
@@ -68,11 +88,11 @@ export class LiveStates {
     if (!this.#position) await (this.#reading ?? this.#read())
   }
 
-  subscribe(subscriber: LiveStateSubscriber): void {
+  subscribe(subscriber: FeedSubscriber): void {
     this.#subscribers.add(subscriber)
   }
 
-  unsubscribe(subscriber: LiveStateSubscriber): void {
+  unsubscribe(subscriber: FeedSubscriber): void {
     this.#subscribers.delete(subscriber)
   }
 
@@ -91,7 +111,19 @@ export class LiveStates {
     return bytes
   }
 
-  /** Call it when values were stored. Reads and broadcasts them if there are subscribers. */
+  /** The threads that changed after `seq`, for one subscriber, as fields of JSON. Undefined: they must be loaded again. */
+  async threadsSince(
+    seq: number,
+    session: SessionUser,
+  ): Promise<{ until: number; fields: string } | undefined> {
+    const until = this.#position?.seq ?? 0
+    const changes = await this.#deps.readThreads(seq, until)
+    if (changes.isTooMany) return undefined
+    const visible = this.#deps.visibleFor(session)
+    return { until, fields: (await filterThreads(changes, seq, visible)).fields }
+  }
+
+  /** Call it when something was stored. Reads and broadcasts it if there are subscribers. */
   onStored(): void {
     if (this.#reading) this.#isStale = true
     else if (this.#subscribers.size === 0) this.drop()
@@ -125,8 +157,9 @@ export class LiveStates {
       if (!read || (this.#position && this.#position.epoch !== read.position.epoch))
         return this.#deps.onGone()
       const entries = await this.#encode(read.states)
+      const threads = await this.#readThreads(read.position)
       if (dropCount !== this.#dropCount) return
-      this.#apply(entries, read.position)
+      this.#apply(entries, read.position, threads)
     } while (this.#isStale)
   }
 
@@ -143,7 +176,30 @@ export class LiveStates {
     return entries
   }
 
-  #apply(entries: ReadonlyMap<string, Entry>, position: Position): void {
+  /** The changed threads for each subscriber to threads. Subscribers with the same view share the bytes. */
+  async #readThreads(position: Position): Promise<ReadonlyMap<FeedSubscriber, ThreadFields> | undefined> {
+    const from = this.#position?.seq
+    if (from === undefined || from === position.seq) return undefined
+    const subscribers = [...this.#subscribers].filter(({ wantsThreads }) => wantsThreads)
+    if (subscribers.length === 0) return undefined
+    const changes = await this.#deps.readThreads(from, position.seq)
+    const found = new Map<FeedSubscriber, ThreadFields>()
+    if (changes.isTooMany) return found
+    const shared = new Map<string, ThreadFields>()
+    for (const subscriber of subscribers) {
+      const filtered = await filterThreads(changes, from, this.#deps.visibleFor(subscriber.session))
+      const same = shared.get(filtered.key) ?? filtered
+      shared.set(filtered.key, same)
+      found.set(subscriber, same)
+    }
+    return found
+  }
+
+  #apply(
+    entries: ReadonlyMap<string, Entry>,
+    position: Position,
+    threads: ReadonlyMap<FeedSubscriber, ThreadFields> | undefined,
+  ): void {
     const from = this.#position?.seq ?? 0
     this.#position = position
     let changedBytes = 0
@@ -152,14 +208,30 @@ export class LiveStates {
       this.#entries.set(id, entry)
     }
     if (this.#subscribers.size === 0 || position.seq === from) return
-    const fields = `"position":${JSON.stringify(position)},"states":`
-    const frames =
-      changedBytes < largeBytes ? new RefFrames('liveState', fields, this.bytesSince(from)) : undefined
-    for (const subscriber of this.#subscribers) subscriber.onLiveStatesChanged(frames, from)
+    const positionField = `"position":${JSON.stringify(position)}`
+    const states =
+      entries.size === 0
+        ? null
+        : changedBytes < largeBytes
+          ? new RefFrames('liveState', `${positionField},"states":`, this.bytesSince(from))
+          : 'large'
+    const frames = new ThreadFrames(positionField)
+    for (const subscriber of this.#subscribers) {
+      const { wantsThreads, wantsLiveStates } = subscriber
+      const fields = threads?.get(subscriber)
+      // If live states follow, only they carry the position: until then the client has not received everything up to it.
+      const isLast = states === null || !wantsLiveStates
+      subscriber.onFeedChanged({
+        from,
+        states,
+        threads: fields && !fields.isEmpty ? frames.of(fields, isLast) : undefined,
+        mustReloadThreads: wantsThreads && !fields,
+      })
+    }
   }
 
   #onReadFailed(): void {
-    for (const subscriber of this.#subscribers) subscriber.onLiveStatesLost()
+    for (const subscriber of this.#subscribers) subscriber.onFeedLost()
     this.drop()
   }
 }

@@ -1,0 +1,51 @@
+import type { Audience } from '../../store/comments/audience.ts'
+import { readChanges } from '../../store/comments/changes.ts'
+import type { Db } from '../../store/engine/db.ts'
+import type { DocumentRef } from '../../store/refs.ts'
+import { presentAnnotations } from './present.ts'
+
+/** More changes than this are not sent: clients load the annotations again. */
+const maxChanges = 50
+/** A larger annotation is only named: clients load it. */
+const maxJsonLength = 64 * 1024
+
+interface ChangedThreads {
+  changed: {
+    annotationId: string
+    json: string | undefined
+    audience: Audience | null
+    createdSeq: number
+    audienceSeq: number
+  }[]
+  removed: { annotationId: string; audience: Audience | null }[]
+  isTooMany: boolean
+}
+
+/** The annotations of an open document that changed between two positions, as its clients receive them. */
+export async function readChangedThreads(
+  db: Db,
+  apiKey: string,
+  document: DocumentRef,
+  from: number,
+  to: number,
+  pause: () => Promise<void>,
+): Promise<ChangedThreads> {
+  const { changed, removed } = await readChanges(db, apiKey, document, { from, to }, maxChanges + 1)
+  if (changed.length + removed.length > maxChanges) return { changed: [], removed: [], isTooMany: true }
+  const { organizationId } = document
+  const shown = await presentAnnotations({ db, apiKey, organizationId, version: 'v2', pause }, changed)
+  return {
+    changed: changed.map(({ annotationId, audience, createdSeq, audienceSeq }, index) => {
+      const json = JSON.stringify(shown[index])
+      return {
+        annotationId,
+        json: json.length > maxJsonLength ? undefined : json,
+        audience,
+        createdSeq,
+        audienceSeq,
+      }
+    }),
+    removed,
+    isTooMany: false,
+  }
+}

@@ -1,0 +1,80 @@
+import type { Audience, Visible } from '../../store/comments/audience.ts'
+import { RefFrames } from '../sockets/ref-frames.ts'
+
+/** An annotation that changed. */
+export interface ChangedThread {
+  annotationId: string
+  /** The annotation as clients receive it. Undefined: it is large, and clients load it with a call. */
+  json: string | undefined
+  audience: Audience | null
+  /** The numbers of the changes that added it, and that changed its audience last. */
+  createdSeq: number
+  audienceSeq: number
+}
+
+/** What happened to the annotations of a document between two positions. */
+export interface ThreadChanges {
+  changed: readonly ChangedThread[]
+  /** Annotations that were deleted, with the audience that they had. */
+  removed: readonly { annotationId: string; audience: Audience | null }[]
+  /** More changed than one message should have. Then both lists are empty, and clients load the annotations again. */
+  isTooMany: boolean
+}
+
+/** The changes that a client may see, as fields of a message. Clients with the same key get the same fields. */
+export interface ThreadFields {
+  key: string
+  fields: string
+  /** The client may see none of the changes, so it must not even learn that there were some. */
+  isEmpty: boolean
+}
+
+/**
+ * Leaves only the changes that a client may see. An annotation that the client may have seen before, and may not see any
+ * more, is a removed one for it.
+ */
+export async function filterThreads(
+  { changed, removed }: ThreadChanges,
+  from: number,
+  visible: Visible | undefined,
+): Promise<ThreadFields> {
+  const audiences = [...changed, ...removed].map(({ audience }) => audience)
+  const isVisible = visible && audiences.some((one) => one !== null) ? await visible(audiences) : () => true
+  const shown = changed.filter(({ audience }) => isVisible(audience))
+  const hidden = changed.filter(
+    ({ audience, createdSeq, audienceSeq }) =>
+      !isVisible(audience) && createdSeq <= from && audienceSeq > from,
+  )
+  const gone = [...removed.filter(({ audience }) => isVisible(audience)), ...hidden]
+  const idsOf = (threads: readonly { annotationId: string }[]) =>
+    JSON.stringify(threads.map(({ annotationId }) => annotationId))
+  const large = shown.filter(({ json }) => json === undefined)
+  const fields = [
+    `"reset":false,"changed":[${shown.flatMap(({ json }) => json ?? []).join()}]`,
+    `"removed":${idsOf(gone)},"large":${idsOf(large)}`,
+  ].join()
+  const isEmpty = shown.length === 0 && gone.length === 0
+  return { key: `${idsOf(shown)}${idsOf(gone)}`, fields, isEmpty }
+}
+
+/** The fields of a message after which the client loads the annotations again. */
+export const reloadFields = '"reset":true,"changed":[],"removed":[],"large":[]'
+
+/** Builds each message once, however many clients get it. */
+export class ThreadFrames {
+  readonly #positionField: string
+  readonly #frames = new Map<string, RefFrames>()
+
+  constructor(positionField: string) {
+    this.#positionField = positionField
+  }
+
+  of({ key, fields }: ThreadFields, withPosition: boolean): RefFrames {
+    const name = `${withPosition} ${key}`
+    const known = this.#frames.get(name)
+    if (known) return known
+    const frames = new RefFrames('threads', withPosition ? `${this.#positionField},${fields}` : fields)
+    this.#frames.set(name, frames)
+    return frames
+  }
+}
