@@ -1,3 +1,4 @@
+import type { Visibility } from '@plenum/protocol'
 import { describe, expect, test } from 'vitest'
 import * as given from '../../support/given.ts'
 import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
@@ -69,7 +70,7 @@ describe.each(stores)('the feed of comment threads on %s', (store) => {
     expect(idsOf((await ada.take('threads')).changed)).toEqual(['private'])
     expect(idsOf((await ada.take('threads')).changed)).toEqual(['public'])
     expect(idsOf((await grace.take('threads')).changed)).toEqual(['public'])
-    const show = (annotationId: string, visibility: object) =>
+    const show = (annotationId: string, visibility: Visibility) =>
       client.commentAnnotations.update({ ...ref, annotationIds: [annotationId], updatedData: { visibility } })
     await show('public', { type: 'restricted', userIds: ['ada'] })
     expect(await grace.take('threads')).toMatchObject({ changed: [], removed: ['public'] })
