@@ -17,6 +17,7 @@ import type { LiveEditor, LiveEditorOptions, LiveEditorState } from './live/edit
 import type { OwnPresence, Presence } from './live/presence/presence.ts'
 import type { LiveState } from './live/state/live-state.ts'
 import type { Status } from './live/status.ts'
+import type { Threads, ThreadsState } from './live/threads/threads.ts'
 import { unloadedList, VersionList, type VersionListState } from './live/versions/version-list.ts'
 import type { Versions } from './live/versions/versions.ts'
 import { Leases } from './platform/leases.ts'
@@ -267,6 +268,55 @@ export function useVersions(
   const restore = useCallback(async (versionId: string) => versions().restore(versionId), [versions])
   return useMemo(() => ({ ...state, add, restore }), [state, add, restore])
 }
+
+const unloadedThreads: ThreadsState = { threads: [], isLoading: true, hasMore: false, error: undefined }
+
+/**
+ * Returns the comment threads of a document that the user may see, the one that changed last first, and the functions that
+ * change them. Opens the document while the component is mounted. Renders the component when a thread changes.
+ *
+ * The functions reject with an `ApiError` when they fail. Handle it: a rejection that you ignore is an unhandled rejection.
+ */
+export function useThreads(
+  organizationId: string,
+  documentId: string,
+): ThreadsState & { actions: ThreadActions } {
+  const { take, peek } = useDocumentLease(organizationId, documentId)
+  const state = useStore(
+    useCallback((onChange: () => void) => take((document) => document.threads.subscribe(onChange)), [take]),
+    () => peek()?.threads.state ?? unloadedThreads,
+    () => unloadedThreads,
+  )
+  const actions = useMemo(() => {
+    const call =
+      <Name extends ThreadActionName>(name: Name) =>
+      async (...args: unknown[]) => {
+        const threads = peek()?.threads
+        if (!threads) throw notMounted('the actions of useThreads')
+        return (threads[name] as (...args: unknown[]) => Promise<unknown>)(...args)
+      }
+    return Object.fromEntries(threadActions.map((name) => [name, call(name)])) as unknown as ThreadActions
+  }, [peek])
+  return useMemo(() => ({ ...state, actions }), [state, actions])
+}
+
+const threadActions = [
+  'add',
+  'reply',
+  'edit',
+  'deleteComment',
+  'delete',
+  'update',
+  'resolve',
+  'reopen',
+  'react',
+  'removeReaction',
+  'markViewed',
+  'loadMore',
+] as const
+type ThreadActionName = (typeof threadActions)[number]
+/** The methods of `Threads` that change or load threads. */
+export type ThreadActions = Pick<Threads, ThreadActionName>
 
 function useEditorLease(
   organizationId: string,

@@ -2,6 +2,7 @@ import { ApiError, type ErrorBody, type ErrorStatus } from '@plenum/protocol/err
 import type { CallOptions } from './platform/call.ts'
 import type { Operations } from './operations/index.ts'
 import { parseAddress } from './platform/address.ts'
+import { randomIdempotencyKey } from './platform/idempotency-key.ts'
 import { type Route, routes } from './routes.ts'
 
 export { ApiError, type ErrorStatus }
@@ -150,12 +151,6 @@ function parse(text: string): { result?: { status: string }; error?: ErrorBody['
     return {}
   }
 }
-
-/** Does not use `crypto.randomUUID`, which is missing in pages that were loaded over plain HTTP. */
-const randomIdempotencyKey = () =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
-    '',
-  )
 
 const pause = (ms: number, signal?: AbortSignal) =>
   new Promise<void>((resolve, reject) => {

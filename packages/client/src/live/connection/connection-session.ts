@@ -8,6 +8,7 @@ import {
 import { Listeners, type Unsubscribe } from '../../platform/listeners.ts'
 import { watchPage } from '../../platform/page.ts'
 import { checkId } from '../checks.ts'
+import { SocketCalls, type UserOperations } from '../calls/socket-calls.ts'
 import type { LiveDocument, LiveDocumentOptions } from '../document/document.ts'
 import { type DocumentDeps, DocumentSession } from '../document/document-session.ts'
 import type { EditorSession } from '../editor/editor-session.ts'
@@ -34,6 +35,7 @@ class ConnectionSession implements Connection, DocumentDeps {
   readonly #refs = new Map<number, DocumentSession>()
   readonly #channels = new Map<number, EditorSession>()
   readonly #requests = new Map<number, OnOutcome>()
+  readonly #calls: SocketCalls
   readonly #listeners = new Listeners<Status>()
   readonly #errors = new Listeners<ApiError>()
   readonly #warnings = new Warnings()
@@ -48,13 +50,25 @@ class ConnectionSession implements Connection, DocumentDeps {
 
   constructor(url: string, options: ConnectOptions) {
     this.#options = options
+    this.#calls = new SocketCalls({
+      failure: () => this.failure,
+      request: (message, onOutcome) => {
+        if (this.#start()) queueMicrotask(() => this.#link.wake())
+        if (!this.isReady) return false
+        this.request((id) => ({ ...message, id }), onOutcome)
+        return true
+      },
+    })
     const { token, WebSocket } = options
     const address = realtimeAddress(url)
     const createSocket = () => new (chooseWebSocket(WebSocket))(address)
     this.#link = new Link(
       { address, token, createSocket },
       {
-        onReady: () => this.#forEachDocument((document) => document.open()),
+        onReady: () => {
+          this.#forEachDocument((document) => document.open())
+          this.#calls.flush()
+        },
         onLost: () => this.#onLost(),
         onStatusChange: () => this.#onStatusChange(),
         onMessage: (message) => this.#receive(message),
@@ -75,6 +89,10 @@ class ConnectionSession implements Connection, DocumentDeps {
 
   get userId(): string | undefined {
     return this.#link.userId
+  }
+
+  get operations(): UserOperations {
+    return this.#calls.operations
   }
 
   get isReady(): boolean {
@@ -134,6 +152,7 @@ class ConnectionSession implements Connection, DocumentDeps {
     this.#watchers?.activity.stop()
     this.#watchers?.stopWatchingPage()
     this.#link.close()
+    this.#calls.rejectAll(this.failure as ApiError)
     this.#listeners.clear()
     this.#errors.clear()
   }
@@ -221,6 +240,7 @@ class ConnectionSession implements Connection, DocumentDeps {
       case 'access':
       case 'presence':
       case 'liveState':
+      case 'threads':
         return this.#refs.get(message.ref)?.receive(message)
     }
   }
@@ -239,8 +259,8 @@ class ConnectionSession implements Connection, DocumentDeps {
     onOutcome?.(outcome)
   }
 
-  #receiveError({ id, ref, channel, status, message }: ServerMessage & { type: 'error' }): void {
-    const error = new ApiError(status as ErrorStatus, message)
+  #receiveError({ id, ref, channel, status, message, details }: ServerMessage & { type: 'error' }): void {
+    const error = new ApiError(status as ErrorStatus, message, { details })
     if (id !== undefined) this.#settleRequest(id, error)
     else if (channel !== undefined) this.#channels.get(channel)?.reportError(error)
     else if (ref !== undefined) this.#refs.get(ref)?.reportError(error)
@@ -267,12 +287,14 @@ class ConnectionSession implements Connection, DocumentDeps {
 
   #onLost(): void {
     this.#requests.clear()
+    this.#calls.onLost()
     this.#forEachDocument((document) => document.onConnectionLost())
   }
 
   #onStatusChange(): void {
     this.lastError = this.#link.failure ?? this.lastError
     if (this.status === 'connected') this.#reportedFailure = undefined
+    if (this.failure) this.#calls.rejectAll(this.failure)
     this.#forEachDocument((document) => document.onConnectionStatus(this.status))
     this.#listeners.emit(this.status)
   }

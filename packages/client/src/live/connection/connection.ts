@@ -1,5 +1,6 @@
 import type { ApiError } from '@plenum/protocol/errors'
 import type { Unsubscribe } from '../../platform/listeners.ts'
+import type { UserOperations } from '../calls/socket-calls.ts'
 import type { LiveDocument, LiveDocumentOptions } from '../document/document.ts'
 import type { IdleTimes } from '../presence/activity.ts'
 import type { Ending, Status } from '../status.ts'
@@ -41,6 +42,11 @@ export interface Connection {
     documentId: string,
     options?: LiveDocumentOptions,
   ): LiveDocument<Data>
+  /**
+   * The operations that the user can call, on the socket of the connection: `connection.operations.comments.add(…)`. A call
+   * made while offline waits for the connection. A write runs once, also if the connection is lost before the answer.
+   */
+  readonly operations: UserOperations
   /** Calls the listener on every later change of the status. */
   subscribe(listener: (status: Status) => void): Unsubscribe
   /**

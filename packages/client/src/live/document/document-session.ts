@@ -16,17 +16,21 @@ import { endingError } from '../errors.ts'
 import { type PresenceDeps, PresenceList } from '../presence/presence-list.ts'
 import type { LiveState } from '../state/live-state.ts'
 import { LiveStates } from '../state/live-states.ts'
+import type { UserOperations } from '../calls/socket-calls.ts'
+import { ThreadList } from '../threads/thread-list.ts'
 import { closedAfter, detached, endingOf, failureOf, openId, type Phase } from '../phase.ts'
 import { type Ending, isFinal, type Status, statusAfter } from '../status.ts'
 import type { LiveDocument, LiveDocumentOptions } from './document.ts'
 
 type DocumentMessage = ServerMessage & {
-  type: 'opened' | 'closed' | 'access' | 'presence' | 'liveState'
+  type: 'opened' | 'closed' | 'access' | 'presence' | 'liveState' | 'threads'
 }
 
 /** What a document needs from its connection. */
 export interface DocumentDeps extends PresenceDeps, EditorConnection {
   readonly isReady: boolean
+  readonly userId: string | undefined
+  readonly operations: UserOperations
   /** Why the connection is `denied` or `failed`. */
   readonly ended: Ending | undefined
   /** Why the connection cannot come back. */
@@ -46,6 +50,7 @@ export class DocumentSession implements LiveDocument, EditorDocument {
   status: Status = 'connecting'
   accessRole: AccessRole | undefined
   readonly presence: PresenceList
+  readonly threads: ThreadList
   readonly connection: DocumentDeps
   readonly #topics: Topic[]
   readonly #liveStates: LiveStates
@@ -66,11 +71,21 @@ export class DocumentSession implements LiveDocument, EditorDocument {
     this.organizationId = organizationId
     this.documentId = documentId
     this.connection = connection
-    this.#topics = options.topics ?? ['presence', 'liveState']
+    this.#topics = [...(options.topics ?? ['presence', 'liveState'])]
     this.presence = new PresenceList((message) => {
       const ref = this.openRef
       if (ref !== undefined) connection.send({ ...message, ref })
     }, connection)
+    this.threads = new ThreadList({
+      organizationId,
+      documentId,
+      operations: connection.operations,
+      userId: () => connection.userId,
+      onNeeded: () => {
+        this.#addTopic('comments')
+        return this.#liveStates.position !== undefined
+      },
+    })
     this.#liveStates = new LiveStates({
       failure: () => this.failure,
       request: (message, onOutcome) => {
@@ -136,6 +151,7 @@ export class DocumentSession implements LiveDocument, EditorDocument {
     this.status = 'closed'
     this.#retry.cancel()
     this.presence.close()
+    this.threads.close()
     this.#liveStates.close(this.failure as ApiError)
     this.connection.onDocumentClosed(this)
     this.#listeners.emit(this)
@@ -190,6 +206,9 @@ export class DocumentSession implements LiveDocument, EditorDocument {
         return this.presence.applyChanges(message.users, message.left)
       case 'liveState':
         if (!this.#liveStates.applyChanges(message)) this.#reopen()
+        return
+      case 'threads':
+        return this.#onThreads(message)
     }
   }
 
@@ -223,13 +242,14 @@ export class DocumentSession implements LiveDocument, EditorDocument {
   }
 
   #onOpened(message: DocumentMessage & { type: 'opened' }): void {
-    const { ref, accessRole, position, reset, presence, liveStates } = message
+    const { ref, accessRole, position, reset, presence, liveStates, threads } = message
     this.#phase = { name: 'open', id: ref }
     this.#isRateLimitReported = false
     this.#retry.markSuccess()
     this.accessRole = accessRole
     this.#liveStates.onOpened(position, reset, liveStates ?? [])
     this.presence.onOpened(presence)
+    if (threads) this.threads.receive(threads)
     // A listener may have closed the document.
     if (this.openRef === undefined) return
     // Reported even if the status was `connected` before, because the role may have changed.
@@ -251,6 +271,22 @@ export class DocumentSession implements LiveDocument, EditorDocument {
     if (this.#isRateLimitReported) return
     this.#isRateLimitReported = true
     this.reportError(endingError(ending, this.name))
+  }
+
+  #onThreads(message: DocumentMessage & { type: 'threads' }): void {
+    const { position } = message
+    this.threads.receive(message)
+    // Without a position, a message about live states follows.
+    if (position && !this.#liveStates.applyChanges({ position, states: [] })) this.#reopen()
+  }
+
+  /** Subscribes to a further topic. An open document is opened again, because the topics are part of the opening. */
+  #addTopic(topic: Topic): void {
+    if (this.#topics.includes(topic)) return
+    this.#topics.push(topic)
+    if (!('id' in this.#phase)) return
+    this.#leave()
+    this.open()
   }
 
   /** Opens the document without its position. Another epoch means another document under the same ids. */

@@ -4,6 +4,7 @@ import type { Unsubscribe } from '../../platform/listeners.ts'
 import type { LiveEditor, LiveEditorOptions } from '../editor/editor.ts'
 import type { Presence } from '../presence/presence.ts'
 import type { LiveState } from '../state/live-state.ts'
+import type { Threads } from '../threads/threads.ts'
 import type { Ending, Status } from '../status.ts'
 
 /** An open document. `Data` is the type of the presence data of your application. */
@@ -17,6 +18,8 @@ export interface LiveDocument<Data extends object = Record<string, unknown>> {
   readonly accessRole: AccessRole | undefined
   /** The users who have the document open, and those that a backend added. */
   readonly presence: Presence<Data>
+  /** The comment threads of the document that the user may see. */
+  readonly threads: Threads
   /** A value that all users of the document share. Returns the same object for the same id. */
   liveState<T extends object = Record<string, unknown>>(liveStateDataId: string): LiveState<T>
   /**
