@@ -1,6 +1,7 @@
 import { ApiError, type Event, type Operations } from '@plenum/protocol'
 import type { Handlers } from '../calls/call.ts'
-import type { EventPosition, StoredEvent } from '../store/events.ts'
+import { type EventPosition, hasReached, isBefore } from '../store/event-log.ts'
+import type { StoredEvent } from '../store/events.ts'
 import * as events from '../store/events.ts'
 
 const defaultLimit = 100
@@ -12,24 +13,30 @@ export const eventHandlers: Handlers<Operations['events']> = {
       throw new ApiError('INVALID_ARGUMENT', 'organizationId is required.')
     }
     const start = input.after === undefined ? undefined : readPosition(input.after)
+    if (start && !(await hasReached(db, start))) throw notReached()
     const filter = { names, organizationId, documentId }
     const { pause } = longReads.open(apiKey)
     const found: StoredEvent[] = []
     let after = start
     let hasMore = true
-    for (let reads = 0; hasMore && found.length < limit && reads < maxReads; reads++) {
+    let bytesLeft = maxBytes
+    for (let reads = 0; hasMore && found.length < limit && bytesLeft > 0 && reads < maxReads; reads++) {
       await pause()
-      const step = await events.read(db, apiKey, after, filter, limit - found.length)
-      found.push(...step.events)
-      after = step.last
-      hasMore = step.hasMore
+      const options = { after, filter, limit: limit - found.length, maxBytes: bytesLeft }
+      const batch = await events.read(db, apiKey, options)
+      found.push(...batch.events)
+      ;({ last: after, hasMore } = batch)
+      bytesLeft -= batch.bytes
     }
     // Read last: if events were removed while this call read, the answer could lack them.
     const pruned = await events.findPruned(db, apiKey)
-    if (start && pruned && events.isBefore(start, pruned)) throw tooOld(eventRetentionDays)
+    if (start && pruned && isBefore(start, pruned)) throw tooOld(eventRetentionDays)
     return { events: found.map(present), after: writePosition(after ?? pruned ?? origin), hasMore }
   },
 }
+
+/** One answer has payloads of about this size at most. */
+const maxBytes = 1024 * 1024
 
 /** One call looks at this many batches of the log, so that a filter that matches nothing does not run for long. */
 const maxReads = 20
@@ -40,6 +47,12 @@ const tooOld = (days: number) =>
   new ApiError(
     'FAILED_PRECONDITION',
     `Events after this position were removed, because they are older than ${days} days. Read without after, from the oldest event that is left.`,
+  )
+
+const notReached = () =>
+  new ApiError(
+    'FAILED_PRECONDITION',
+    'The event log has not reached this position: the database was replaced by an older copy. Read without after.',
   )
 
 const writePosition = ({ transactionId, eventId }: EventPosition) => `${transactionId}.${eventId}`

@@ -13,7 +13,7 @@ import type { AnnotationData, StoredAnnotation } from '../../store/comments/anno
 import * as annotations from '../../store/comments/annotations.ts'
 import { requireLevel } from '../shared/levels.ts'
 import { locationIdOf } from '../shared/locations.ts'
-import { appendComments, type ReadComment, readComments } from './added-comments.ts'
+import { appendComments, CommentReader, type ReadComment } from './added-comments.ts'
 import { audienceOf, checkVisibility } from './audience-of.ts'
 import {
   deniedMessage,
@@ -40,17 +40,22 @@ interface ReadAnnotation {
 export async function addAnnotations(call: Call<Add>) {
   const { input, caller, db, now } = call
   const { organizationId, documentId, createOrganization, createDocument } = input
+  const reader = new CommentReader()
   const read: ReadAnnotation[] = []
   for (const [index, sent] of input.commentAnnotations.entries()) {
-    await yieldIfLate()
-    read.push(readAnnotation(sent, index))
+    read.push(await readAnnotation(reader, sent, index))
   }
   const create = { organization: createOrganization, document: createDocument }
   await requireLevel(db, caller.apiKey, { organizationId, type: 'document', id: documentId }, create, now)
+  const ref = { organizationId, documentId }
+  const denied = input.verifyUserPermissions
+    ? await findDenied(db, caller, ref, read.flatMap(authorsOf), now)
+    : new Set<string>()
+  const authors = read.flatMap(({ comments }) => comments.map(({ author }) => author))
   await ensureAuthors(
     db,
     caller.apiKey,
-    read.flatMap(({ comments }) => comments.map(({ author }) => author)),
+    authors.filter(({ userId }) => !denied.has(userId)),
     now,
   )
   const existingUsers = await findExisting(db, caller.apiKey, read.flatMap(namedIn))
@@ -59,10 +64,6 @@ export async function addAnnotations(call: Call<Add>) {
     read.flatMap(({ named }) => named),
   )
 
-  const ref = { organizationId, documentId }
-  const denied = input.verifyUserPermissions
-    ? await findDenied(db, caller, ref, read.flatMap(authorsOf), now)
-    : new Set<string>()
   const sentIds = read.flatMap(({ sent }) => sent.annotationId ?? [])
   const stored = await annotations.findByIds(db, caller.apiKey, ref, sentIds)
   const taken = new Set(stored.map(({ annotationId }) => annotationId))
@@ -90,12 +91,8 @@ export async function addAnnotations(call: Call<Add>) {
       }
       return [annotationId ?? `__svc_denied:${one.index}`, result]
     }
-    const done = added.get(one)
-    if (done) return [done.annotationId as string, done]
-    return [
-      annotationId as string,
-      { success: false, annotationId: annotationId as string, message: existsMessage },
-    ]
+    const result = added.get(one) ?? { success: false, annotationId, message: existsMessage }
+    return [result.annotationId as string, result]
   })
   const data = Object.fromEntries(results)
   if (items.some(isDenied))
@@ -112,9 +109,13 @@ const namedIn = ({ comments, named }: ReadAnnotation) => [
   ...named.map(({ userId }) => userId),
 ]
 
-function readAnnotation(sent: CommentAnnotationInput, index: number): ReadAnnotation {
+async function readAnnotation(
+  reader: CommentReader,
+  sent: CommentAnnotationInput,
+  index: number,
+): Promise<ReadAnnotation> {
   const path = `commentAnnotations[${index}]`
-  const comments = readComments(sent.commentData, `${path}.commentData`)
+  const comments = await reader.read(sent.commentData, `${path}.commentData`)
   checkVisibility(sent.visibility, `${path}.visibility`)
   const { assignedTo, visibility } = sent
   const named = [

@@ -4,10 +4,10 @@ import { loadSubjects } from '../../access/subjects.ts'
 import { createVisible } from '../../access/viewers.ts'
 import { reply } from '../../calls/answers/reply.ts'
 import type { Call, Handlers } from '../../calls/call.ts'
-import { groupBy } from '../../platform/group-by.ts'
 import * as annotations from '../../store/comments/annotations.ts'
 import { refKey } from '../../store/comments/comments.ts'
 import { count, type Filter, list, type Position } from '../../store/comments/lists.ts'
+import type { Cursor } from '../../store/engine/db.ts'
 import { root } from '../../store/documents/folders.ts'
 import { unique } from '../shared/batches.ts'
 import { storedLocationIds } from '../shared/locations.ts'
@@ -20,8 +20,8 @@ import { updateAnnotations } from './update-annotations.ts'
 type Family = Operations['commentAnnotations']
 type Get = Family['get']
 
-/** Fewer than in other lists, because each row comes with its comments. */
-const rowsPerQuery = 50
+/** Fewer than in other lists, because each row comes with its comments: a page of fifty, and the row that shows another one. */
+const rowsPerQuery = 51
 
 export const annotationHandlers: Handlers<Family> = {
   add: addAnnotations,
@@ -31,23 +31,19 @@ export const annotationHandlers: Handlers<Family> = {
     if (version === 'v1' && input.documentId === undefined) {
       throw new ApiError('INVALID_ARGUMENT', 'documentId is required.')
     }
-    if (input.annotationIds) return getByIds(call, unique(input.annotationIds))
-    const filter = filterOf(input)
-    const { order = 'desc' } = input
-    const source = {
-      read: (window: Window) => list(call.db, call.caller.apiKey, filter, { ...window, order }),
-      cursor: ({ lastUpdated, documentId, number }: Position) => [lastUpdated, documentId, number],
-      rowsPerQuery,
-    }
-    const shown = (positions: readonly Position[]) => present(call, positions)
+    const source = input.annotationIds
+      ? await namedAnnotations(call, unique(input.annotationIds))
+      : allAnnotations(call)
+    const shown = (slots: readonly Slot[]) => present(call, slots)
     if (version === 'v1') return listAll(call, source, shown)
+    const paging = input.annotationIds ? {} : input
     if (!input.groupByDocumentId) {
-      const { data, extra, onSent } = await page(call, input, source, shown)
+      const { data, extra, onSent } = await page(call, paging, source, shown)
       return reply(data, { message: listMessage, extra: { ...extra }, onSent })
     }
-    return pageOfGroups(call, input, source, async (positions) => {
-      const found = await present(call, positions)
-      return found.map((one) => [String(one.metadata.documentId), one] as const)
+    return pageOfGroups(call, paging, source, async (slots) => {
+      const found = await shown(slots)
+      return found.flatMap((one) => (one ? [[String(one.metadata.documentId), one] as const] : []))
     })
   },
 
@@ -94,35 +90,64 @@ function filterOf(input: Input<Get>): Filter {
   }
 }
 
-/** Answers in the order of the ids, with null for those that do not exist. */
-async function getByIds(call: Call<Get>, annotationIds: string[]) {
-  const { input, caller, db, version, services } = call
-  const filter = { ...filterOf(input), annotationIds }
-  const window = { limit: annotationIds.length * 100, after: undefined, order: 'asc' as const }
-  const positions = await services.longReads.query(
-    caller.apiKey,
-    () => list(db, caller.apiKey, filter, window),
-    annotationIds.length,
-  )
-  const found = await present(call, positions)
-  if (input.groupByDocumentId && version !== 'v1') {
-    const groups = groupBy(found, (one) => String(one.metadata.documentId))
-    return Object.fromEntries(groups)
-  }
-  const data = annotationIds.flatMap((id): (CommentAnnotation | null)[] => {
-    const same = found.filter((one) => one.annotationId === id)
-    return same.length > 0 ? same : [null]
-  })
-  return version === 'v1' ? data : reply(data, { message: listMessage })
+/** A place in an answer. */
+interface Slot {
+  /** Undefined: the requested annotation does not exist. */
+  position: Position | undefined
+  cursor: Cursor
 }
 
-async function present(call: Call<Get>, positions: readonly Position[]): Promise<CommentAnnotation[]> {
+/** The list of all annotations that fit the filters. */
+function allAnnotations({ input, db, caller: { apiKey }, services }: Call<Get>) {
+  const filter = filterOf(input)
+  const { order = 'desc' } = input
+  const { pause } = services.longReads.open(apiKey)
+  return {
+    async read(window: Window): Promise<Slot[]> {
+      const positions = await list(db, apiKey, filter, { ...window, order }, { pause })
+      return positions.map((position) => ({
+        position,
+        cursor: [position.lastUpdated, position.documentId, position.number],
+      }))
+    },
+    cursor: ({ cursor }: Slot) => cursor,
+    rowsPerQuery,
+  }
+}
+
+/** The annotations with these ids, in the order of the ids. */
+async function namedAnnotations(call: Call<Get>, annotationIds: string[]) {
+  const { input, caller, db, services } = call
+  const { pause } = services.longReads.open(caller.apiKey)
+  const window = { limit: Infinity, after: undefined, order: 'asc' as const }
+  const found = await list(db, caller.apiKey, { ...filterOf(input), annotationIds }, window, { pause })
+  const positions = annotationIds.flatMap((id): (Position | undefined)[] => {
+    const same = found.filter(({ annotationId }) => annotationId === id)
+    return same.length > 0 ? same : [undefined]
+  })
+  const slots = positions.map((position, index): Slot => ({ position, cursor: [index + 1] }))
+  return {
+    async read({ limit, after: [start] = [0] }: Window): Promise<Slot[]> {
+      return slots.slice(Number(start), Number(start) + limit)
+    },
+    cursor: ({ cursor }: Slot) => cursor,
+    rowsPerQuery,
+  }
+}
+
+async function present(call: Call<Get>, slots: readonly Slot[]): Promise<(CommentAnnotation | null)[]> {
   const { input, caller, db, version, services } = call
   const { organizationId } = input
   const { pause } = services.longReads.open(caller.apiKey)
+  const positions = slots.flatMap(({ position }) => position ?? [])
   const stored = await annotations.findMany(db, caller.apiKey, organizationId, positions)
-  const byRef = new Map(stored.map((annotation) => [refKey(annotation), annotation]))
-  // One that was deleted since the positions were read is left out.
-  const inOrder = positions.flatMap((position) => byRef.get(refKey(position)) ?? [])
-  return presentAnnotations({ db, apiKey: caller.apiKey, organizationId, version, pause }, inOrder)
+  const shown = await presentAnnotations(
+    { db, apiKey: caller.apiKey, organizationId, version, pause },
+    stored,
+  )
+  const byRef = new Map(stored.map((annotation, index) => [refKey(annotation), shown[index]]))
+  // In a list, an annotation that was deleted since its position was read is left out.
+  return slots.flatMap(({ position }) =>
+    position ? (byRef.get(refKey(position)) ?? (input.annotationIds ? null : [])) : null,
+  )
 }

@@ -2,12 +2,13 @@ import { ApiError, type Operations } from '@plenum/protocol'
 import { reply } from '../../calls/answers/reply.ts'
 import type { Handlers } from '../../calls/call.ts'
 import * as comments from '../../store/comments/comments.ts'
+import { unique } from '../shared/batches.ts'
 import { requireLevel } from '../shared/levels.ts'
 import { commentPayload } from './add-annotations.ts'
-import { appendComments, readComments } from './added-comments.ts'
+import { appendComments, CommentReader } from './added-comments.ts'
 import { deniedMessage, ensureAuthors, findDenied, findExisting, requireExisting } from './authors.ts'
 import { commentOutcomes } from './outcomes.ts'
-import { loadProfiles, presentComment } from './present.ts'
+import { loadProfiles, presentComments } from './present.ts'
 import { involvedIn, requireAnnotation, requireThread, withComments } from './thread.ts'
 import { ThreadChanges } from './thread-changes.ts'
 import { updateComments } from './update-comments.ts'
@@ -17,7 +18,7 @@ export const commentHandlers: Handlers<Operations['comments']> = {
     const { input, caller, db, now } = call
     const { apiKey } = caller
     const { organizationId, documentId, createOrganization, createDocument } = input
-    const read = readComments(input.commentData, 'commentData')
+    const read = await new CommentReader().read(input.commentData, 'commentData')
     const create = { organization: createOrganization, document: createDocument }
     await requireLevel(db, apiKey, { organizationId, type: 'document', id: documentId }, create, now)
     const before = await requireAnnotation(db, caller, input)
@@ -53,18 +54,21 @@ export const commentHandlers: Handlers<Operations['comments']> = {
     return added.map(({ commentId }) => commentId)
   },
 
-  async get({ input, caller, db, version }) {
-    const { annotationId, commentIds, userIds } = input
+  async get({ input, caller, db, version, services: { longReads } }) {
+    const { annotationId, userIds } = input
+    const { pause } = longReads.open(caller.apiKey)
     const { comments: stored, reactions } = await requireThread(db, caller, input)
     const ofAuthors = stored.filter(({ authorId }) => !userIds || userIds.includes(authorId))
     const byId = new Map(ofAuthors.map((comment) => [comment.commentId, comment]))
-    const chosen = commentIds ? [...new Set(commentIds)].map((id) => byId.get(id)) : ofAuthors
-    const named = ofAuthors.flatMap(({ authorId, content }) => [authorId, ...content.mentioned])
-    const users = new Set([...named, ...reactions.map(({ userId }) => userId)])
-    const profile = await loadProfiles(db, caller.apiKey, [...users])
-    const data = chosen.map((comment) =>
-      comment ? presentComment(version, annotationId, comment, reactions, profile) : null,
+    const ids = input.commentIds && [...new Set(input.commentIds)]
+    const chosen = ids ? ids.map((id) => byId.get(id)) : ofAuthors
+    const named = chosen.flatMap((comment) =>
+      comment ? [comment.authorId, ...comment.content.mentioned] : [],
     )
+    const users = unique([...named, ...reactions.map(({ userId }) => userId)])
+    const profile = await loadProfiles(db, caller.apiKey, users, pause)
+    const thread = { version, annotationId, comments: chosen, reactions, profile, pause }
+    const { comments: data } = await presentComments(thread)
     return version === 'v1' ? data : reply(data, { message: 'Comments retrieved successfully.' })
   },
 

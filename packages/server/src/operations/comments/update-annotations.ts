@@ -22,6 +22,9 @@ type Update = Operations['commentAnnotations']['update']
 
 const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
 
+/** All comments of the annotations are written again if users are replaced. */
+const maxReplacedBytes = 8 * 1024 * 1024
+
 export async function updateAnnotations(call: Call<Update>) {
   const { input, caller, db, now } = call
   const change = Array.isArray(input.updatedData) ? input.updatedData[0] : input.updatedData
@@ -41,12 +44,21 @@ export async function updateAnnotations(call: Call<Update>) {
   if (hasMore) {
     throw invalid(`More than ${maxBatchItems} annotations match. Send annotationIds to change them in parts.`)
   }
+  const commentBytes = found.reduce((sum, annotation) => sum + annotation.commentBytes, 0)
+  if (updateUsers.length > 0 && commentBytes > maxReplacedBytes) {
+    throw invalid(
+      'The annotations have more than 8 MiB of comments. Send annotationIds to change them in parts.',
+    )
+  }
   if (found.length > 0) {
     const changes = await ThreadChanges.begin(call, input)
     for (const annotation of found) {
       await yieldIfLate()
-      const changed = change ? applyChange(call, annotation, change, changes) : annotation
-      await replaceUsers(call, input.organizationId, changed, updateUsers, changes)
+      const replaced =
+        updateUsers.length > 0
+          ? await replaceUsers(call, input.organizationId, annotation, updateUsers, changes)
+          : annotation
+      if (change) applyChange(call, replaced, change, changes)
     }
     await changes.save()
   }
@@ -87,7 +99,7 @@ function applyChange(
   before: StoredAnnotation,
   change: CommentAnnotationChange,
   changes: ThreadChanges,
-): StoredAnnotation {
+): void {
   const after: StoredAnnotation = { ...before, data: { ...before.data }, lastUpdated: now }
   const { location, targetElement, context, status, priority, visibility, from, assignedTo } = change
   if (location) {
@@ -114,15 +126,16 @@ function applyChange(
     if (JSON.stringify(after.audience) !== JSON.stringify(before.audience)) after.audienceSeq = changes.seq
   }
   changes.put(after)
-  if (after.assigneeId !== null && after.assigneeId !== before.assigneeId) {
-    changes.involve(after, [{ userId: after.assigneeId, involvement: 'assigned' }])
+  if (after.assigneeId !== before.assigneeId) {
+    changes.unassign(before)
+    if (after.assigneeId !== null)
+      changes.involve(after, [{ userId: after.assigneeId, involvement: 'assigned' }])
   }
   const actorId = change.statusUpdatedByUserId ?? change.resolvedByUserId ?? undefined
   const notifies = input.triggerNotification === true
   for (const { name, payload } of eventsOf(before, after)) {
     changes.record({ name, annotation: after, actorId, notifies, payload })
   }
-  return after
 }
 
 /** Only a type is required: the built-in status of that type fills what is missing (spec 19.3). */
