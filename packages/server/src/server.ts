@@ -47,6 +47,7 @@ import { version } from './start/version.ts'
 import * as domains from './store/domains.ts'
 import { SnapshotWriter } from './store/editors/snapshot-writer.ts'
 import type { Database } from './store/engine/db.ts'
+import { adoptServer } from './store/event-log.ts'
 
 export interface ServerDeps {
   config: Config
@@ -240,6 +241,10 @@ export function createServer(deps: ServerDeps): Server {
           'SECRET_KEY does not match this database. Use the key of the first start: from the environment, .env or the file secret.key in DATA_DIR.',
         )
       }
+      await database.write(async (db) => {
+        await database.lock(db, 'event log')
+        await adoptServer(db)
+      })
       // Before the first request, because requests must not see what an unfinished deletion has left.
       await deletions.start()
       const address = await app.listen({

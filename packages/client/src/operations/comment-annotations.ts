@@ -424,13 +424,25 @@ export interface CommentAnnotationsGetInput {
   statusIds?: string[]
   /** The same as `statusIds` with one id. Ignored under v1. */
   statusId?: string
-  /** Only annotations changed after this time. Unix milliseconds. Ignored under v1. */
+  /**
+   * Only annotations changed after this time. Unix milliseconds. From 0 to 8,640,000,000,000,000. Ignored
+   * under v1.
+   */
   updatedAfter?: number
-  /** Only annotations changed before this time. Unix milliseconds. Ignored under v1. */
+  /**
+   * Only annotations changed before this time. Unix milliseconds. From 0 to 8,640,000,000,000,000. Ignored
+   * under v1.
+   */
   updatedBefore?: number
-  /** Only annotations added after this time. Unix milliseconds. Ignored under v1. */
+  /**
+   * Only annotations added after this time. Unix milliseconds. From 0 to 8,640,000,000,000,000. Ignored under
+   * v1.
+   */
   createdAfter?: number
-  /** Only annotations added before this time. Unix milliseconds. Ignored under v1. */
+  /**
+   * Only annotations added before this time. Unix milliseconds. From 0 to 8,640,000,000,000,000. Ignored
+   * under v1.
+   */
   createdBefore?: number
   /** True: the answer has a list of annotations for each document. Ignored under v1. */
   groupByDocumentId?: boolean

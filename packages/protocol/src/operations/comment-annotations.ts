@@ -22,7 +22,7 @@ import {
   CommentAnnotationInput,
   UserReplacement,
 } from '../resources/comment-annotations.ts'
-import { AnnotationId, type Comment } from '../resources/comments.ts'
+import { AnnotationId, type Comment, importedTime } from '../resources/comments.ts'
 import { LocationId } from '../resources/notifications.ts'
 import { NoData, Outcomes } from '../resources/outcomes.ts'
 
@@ -77,8 +77,7 @@ const selectors = {
   ),
 }
 
-const time = (description: string) =>
-  v2Only(Type.Integer({ description: `${description} Unix milliseconds.` }))
+const time = (description: string) => v2Only(importedTime(`${description} Unix milliseconds.`))
 
 export const VerifyUserPermissions = flag(
   'True: comments of authors who may not write in the document are refused. Default: false.',

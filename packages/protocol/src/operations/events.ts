@@ -49,6 +49,11 @@ export const events = {
         message:
           'Events after this position were removed, because they are older than 30 days. Read without after, from the oldest event that is left.',
       },
+      {
+        status: 'FAILED_PRECONDITION',
+        message:
+          'The event log has not reached this position: the database was replaced by an older copy. Read without after.',
+      },
     ],
     example: {
       input: { names: ['comment.add'], limit: 100 },

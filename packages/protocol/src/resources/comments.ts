@@ -1,8 +1,8 @@
 import Type from 'typebox'
-import { CreatedAt, LastUpdated, shortText } from '../base/fields.ts'
+import { LastUpdated, shortText } from '../base/fields.ts'
 import { ActingUserId, ChosenId, DocumentId, OrganizationId, visibleCharacters } from '../base/ids.ts'
 import { maxIdLength } from '../base/limits.ts'
-import { choice, described, flag, jsonObject, mapOf, openObject, text, v2Only } from '../base/schemas.ts'
+import { choice, described, flag, jsonObject, openObject, text, v2Only } from '../base/schemas.ts'
 import { outcome } from './outcomes.ts'
 import { User, UserInput } from './users.ts'
 
@@ -43,6 +43,7 @@ export const ReactionInput = Type.Object({
 export const commentLimits = {
   textLength: 10_000,
   htmlLength: 20_000,
+  htmlTags: 1_000,
   mentions: 100,
   attachments: 50,
   commentsPerAnnotation: 1_000,
@@ -59,7 +60,7 @@ const lines = (maxLength: number, description: string) =>
     description,
   })
 
-/** A Unix time in milliseconds that the caller may choose, to import older comments. */
+/** A Unix time in milliseconds that the caller may choose, to import older comments or to compare with. */
 export const importedTime = (description: string) =>
   Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000, description })
 

@@ -61,11 +61,11 @@ export function createHousekeeping(deps: HousekeepingDeps): Housekeeping {
   let stopTimer: StopTimer | undefined
   let running: Promise<void> | undefined
 
-  /** Deletes some rows in one transaction. Returns true if more may be left. */
+  /** Deletes some rows in one transaction. Returns false if there were none. */
   const pruneBatch = async (prune: Prune) => {
     if (isStopped) return false
     const removed = await database.write((db) => prune(db, clock.now(), maxRowsPerTransaction))
-    return removed === maxRowsPerTransaction
+    return removed > 0
   }
   const run = async () => {
     for (const { job, prune, observer } of tasks) {

@@ -3,7 +3,8 @@ import type { Call, Handlers } from '../calls/call.ts'
 import * as annotations from '../store/comments/annotations.ts'
 import { keepVisible, requireAccess } from './comments/acting-user.ts'
 import { unique } from './shared/batches.ts'
-import type { EventPosition, StoredEvent } from '../store/events.ts'
+import { type EventPosition, hasReached, isBefore } from '../store/event-log.ts'
+import type { StoredEvent } from '../store/events.ts'
 import * as events from '../store/events.ts'
 
 const defaultLimit = 100
@@ -19,21 +20,24 @@ export const eventHandlers: Handlers<Operations['events']> = {
     }
     const visible = await visibleEvents(call)
     const start = input.after === undefined ? undefined : readPosition(input.after)
+    if (start && !(await hasReached(db, start))) throw notReached()
     const filter = { names, organizationId, documentId }
     const { pause } = longReads.open(apiKey)
     const found: StoredEvent[] = []
     let after = start
     let hasMore = true
-    for (let reads = 0; hasMore && found.length < limit && reads < maxReads; reads++) {
+    let bytesLeft = maxBytes
+    for (let reads = 0; hasMore && found.length < limit && bytesLeft > 0 && reads < maxReads; reads++) {
       await pause()
-      const step = await events.read(db, apiKey, after, filter, limit - found.length)
-      found.push(...(visible ? await visible(step.events) : step.events))
-      after = step.last
-      hasMore = step.hasMore
+      const options = { after, filter, limit: limit - found.length, maxBytes: bytesLeft }
+      const batch = await events.read(db, apiKey, options)
+      found.push(...(visible ? await visible(batch.events) : batch.events))
+      ;({ last: after, hasMore } = batch)
+      bytesLeft -= batch.bytes
     }
     // Read last: if events were removed while this call read, the answer could lack them.
     const pruned = await events.findPruned(db, apiKey)
-    if (start && pruned && events.isBefore(start, pruned)) throw tooOld(eventRetentionDays)
+    if (start && pruned && isBefore(start, pruned)) throw tooOld(eventRetentionDays)
     return { events: found.map(present), after: writePosition(after ?? pruned ?? origin), hasMore }
   },
 }
@@ -58,6 +62,9 @@ async function visibleEvents(
   }
 }
 
+/** One answer has payloads of about this size at most. */
+const maxBytes = 1024 * 1024
+
 /** One call looks at this many batches of the log, so that a filter that matches nothing does not run for long. */
 const maxReads = 20
 
@@ -67,6 +74,12 @@ const tooOld = (days: number) =>
   new ApiError(
     'FAILED_PRECONDITION',
     `Events after this position were removed, because they are older than ${days} days. Read without after, from the oldest event that is left.`,
+  )
+
+const notReached = () =>
+  new ApiError(
+    'FAILED_PRECONDITION',
+    'The event log has not reached this position: the database was replaced by an older copy. Read without after.',
   )
 
 const writePosition = ({ transactionId, eventId }: EventPosition) => `${transactionId}.${eventId}`

@@ -5,6 +5,8 @@ import { batched } from './engine/batched.ts'
 import type { Db } from './engine/db.ts'
 import { parse } from './engine/json.ts'
 import { sqliteOf } from './engine/prepared.ts'
+import { currentTransactionId, type EventPosition, isBefore, isSettled } from './event-log.ts'
+import type { EventTable } from './schema/comment-tables.ts'
 
 /** A change to be recorded, in the transaction that makes it. */
 export interface NewEvent {
@@ -23,14 +25,7 @@ export interface NewEvent {
 
 export interface StoredEvent extends NewEvent {
   number: number
-  position: EventPosition
   timestamp: number
-}
-
-/** A place in the event log. Events are ordered by it. */
-export interface EventPosition {
-  transactionId: number
-  eventId: number
 }
 
 export interface EventFilter {
@@ -69,68 +64,108 @@ const insert = batched(
     payload: 'text',
     created_at: 'bigint',
   },
-  ({ row, fromRows }) => sql`
-    insert into events (api_key, name, organization_id, document_id, annotation_id, actor_id, audience, notifies, payload,
-      created_at)
-    select ${row.api_key}, ${row.name}, ${row.organization_id}, ${row.document_id}, ${row.annotation_id}, ${row.actor_id},
+  ({ row, fromRows, isPostgres }) => sql`
+    insert into events (transaction_id, api_key, name, organization_id, document_id, annotation_id, actor_id, audience,
+      notifies, payload, created_at)
+    select ${currentTransactionId(isPostgres)}, ${row.api_key}, ${row.name}, ${row.organization_id}, ${row.document_id}, ${row.annotation_id}, ${row.actor_id},
       ${row.audience}, ${row.notifies}, ${row.payload}, ${row.created_at} ${fromRows}`,
 )
 
-/** A payload may have 80 KiB, so few are read by one statement. */
-const rowsPerRead = 100
+/** One statement looks at this many rows, without their payloads. */
+const rowsPerScan = 500
 
-/**
- * Reads the events after a position that fit, up to `limit`, among the next rows of the log. `last` is the position of the
- * last row that was looked at, and `hasMore` says whether there may be more rows behind it.
- *
- * On PostgreSQL a transaction may get its number early and commit late. So only events of transactions are read that began
- * before every transaction that is still in progress: nothing can appear before them any more.
- */
-export async function read(
-  db: Db,
-  apiKey: string,
-  after: EventPosition | undefined,
-  filter: EventFilter,
-  limit: number,
-): Promise<{ events: StoredEvent[]; last: EventPosition | undefined; hasMore: boolean }> {
+interface ReadOptions {
+  after: EventPosition | undefined
+  filter: EventFilter
+  limit: number
+  /** Payloads are read up to this size, but always one. */
+  maxBytes: number
+}
+
+export interface EventBatch {
+  events: StoredEvent[]
+  bytes: number
+  /** The position of the last row that was looked at. */
+  last: EventPosition | undefined
+  /** Whether there may be more rows behind it. */
+  hasMore: boolean
+}
+
+/** Reads the events that fit among the next rows of the log. A filter is applied to limited rows, so no read takes long. */
+export async function read(db: Db, apiKey: string, options: ReadOptions): Promise<EventBatch> {
+  const { after, filter, limit, maxBytes } = options
+  const { names, organizationId, documentId } = filter
+  const scanned = names || organizationId !== undefined ? rowsPerScan : limit
+  const rows = await scan(db, apiKey, after, scanned)
+  const chosen: number[] = []
+  let bytes = 0
+  let last = after
+  for (const row of rows) {
+    const fits =
+      (!names || names.includes(row.name as RecordedName)) &&
+      (organizationId === undefined || row.organization_id === organizationId) &&
+      (documentId === undefined || row.document_id === documentId)
+    const isTooMuch = chosen.length === limit || (chosen.length > 0 && bytes + row.bytes > maxBytes)
+    if (fits && isTooMuch) return { events: await findMany(db, apiKey, chosen), bytes, last, hasMore: true }
+    if (fits) {
+      chosen.push(row.event_id)
+      bytes += row.bytes
+    }
+    last = { transactionId: row.transaction_id, eventId: row.event_id }
+  }
+  const hasMore = rows.length === scanned
+  return { events: await findMany(db, apiKey, chosen), bytes, last, hasMore }
+}
+
+async function scan(db: Db, apiKey: string, after: EventPosition | undefined, limit: number) {
   let query = db
     .selectFrom('events')
-    .selectAll()
+    .select(['event_id', 'transaction_id', 'name', 'organization_id', 'document_id'])
+    .select(sql<number>`octet_length(payload)`.as('bytes'))
     .where('api_key', '=', apiKey)
     .orderBy('transaction_id')
     .orderBy('event_id')
-    .limit(Math.min(limit, rowsPerRead))
+    .limit(limit)
   if (after) {
     const { transactionId, eventId } = after
     query = query.where(sql<boolean>`(transaction_id, event_id) > (${transactionId}, ${eventId})`)
   }
   if (!sqliteOf(db)) query = query.where(isSettled)
-  const rows = await query.execute()
-  const positions = rows.map((row) => ({ transactionId: row.transaction_id, eventId: row.event_id }))
-  const events = rows.flatMap((row, index) => {
-    const fits =
-      (!filter.names || filter.names.includes(row.name as RecordedName)) &&
-      (filter.organizationId === undefined || row.organization_id === filter.organizationId) &&
-      (filter.documentId === undefined || row.document_id === filter.documentId)
-    if (!fits) return []
-    return {
-      name: row.name as RecordedName,
-      number: row.event_id,
-      position: positions[index] as EventPosition,
-      ...(row.organization_id !== null && { organizationId: row.organization_id }),
-      ...(row.document_id !== null && { documentId: row.document_id }),
-      ...(row.annotation_id !== null && { annotationId: row.annotation_id }),
-      actorId: row.actor_id ?? undefined,
-      audience: row.audience === null ? null : parse<Audience>(row.audience),
-      notifies: row.notifies === 1,
-      payload: parse<Record<string, unknown>>(row.payload),
-      timestamp: row.created_at,
-    }
-  })
-  return { events, last: positions.at(-1) ?? after, hasMore: rows.length === Math.min(limit, rowsPerRead) }
+  return query.execute()
 }
 
-const isSettled = sql<boolean>`transaction_id < pg_snapshot_xmin(pg_current_snapshot())::text::bigint`
+/** The events with these ids, in their order. One that was removed meanwhile is left out. */
+async function findMany(db: Db, apiKey: string, eventIds: readonly number[]): Promise<StoredEvent[]> {
+  const rows = await selectMany(
+    db,
+    eventIds.map((event_id) => ({ api_key: apiKey, event_id })),
+  )
+  const found = new Map(rows.map((row) => [row.event_id, toEvent(row)]))
+  return eventIds.flatMap((id) => found.get(id) ?? [])
+}
+
+const selectMany = batched<'api_key' | 'event_id', EventTable>(
+  { api_key: 'text', event_id: 'bigint' },
+  ({ row, fromRows, isPostgres }) => {
+    const isRow = sql`e.event_id = ${row.event_id} and e.api_key = ${row.api_key}`
+    return isPostgres
+      ? sql`select e.* ${fromRows} join events as e on ${isRow}`
+      : sql`select e.* from events as e where ${isRow}`
+  },
+)
+
+const toEvent = (row: EventTable): StoredEvent => ({
+  name: row.name as RecordedName,
+  number: row.event_id,
+  ...(row.organization_id !== null && { organizationId: row.organization_id }),
+  ...(row.document_id !== null && { documentId: row.document_id }),
+  ...(row.annotation_id !== null && { annotationId: row.annotation_id }),
+  actorId: row.actor_id ?? undefined,
+  audience: row.audience === null ? null : parse<Audience>(row.audience),
+  notifies: row.notifies === 1,
+  payload: parse<Record<string, unknown>>(row.payload),
+  timestamp: row.created_at,
+})
 
 /** The position up to which events of the API key were removed because of their age. */
 export async function findPruned(db: Db, apiKey: string): Promise<EventPosition | undefined> {
@@ -142,18 +177,21 @@ export async function findPruned(db: Db, apiKey: string): Promise<EventPosition 
   return row && { transactionId: row.transaction_id, eventId: row.event_id }
 }
 
-export const isBefore = (a: EventPosition, b: EventPosition): boolean =>
-  a.transactionId - b.transactionId < 0 || (a.transactionId === b.transactionId && a.eventId < b.eventId)
+/** SQLite takes 10 to 20 ms to delete a mebibyte. */
+const maxBytesPerPrune = 512 * 1024
 
 /** Removes up to `maxRows` events that are older than `before`, and records up to where. Returns how many it removed. */
 export async function prune(db: Db, before: number, maxRows: number): Promise<number> {
-  const rows = await db
+  const old = await db
     .selectFrom('events')
     .select(['event_id', 'api_key', 'transaction_id'])
+    .select(sql<number>`octet_length(payload)`.as('bytes'))
     .where('created_at', '<', before)
     .orderBy('created_at')
     .limit(maxRows)
     .execute()
+  let bytes = 0
+  const rows = old.filter((row, index) => (bytes += row.bytes) <= maxBytesPerPrune || index === 0)
   if (rows.length === 0) return 0
   const newest = new Map<string, EventPosition>()
   for (const { api_key, transaction_id, event_id } of rows) {

@@ -129,7 +129,7 @@ describe.each(stores)('housekeeping on %s', (store) => {
     expect(await storedAnswers(tenant)).toBe(0)
   })
 
-  test('[15] housekeeping logs a warning for each of its four kinds of data when the database fails', async () => {
+  test('[15] housekeeping logs a warning for each of its five kinds of data when the database fails', async () => {
     const unavailable: Database = {
       ...server.database,
       write: () => Promise.reject(new Error('unavailable')),
@@ -137,7 +137,7 @@ describe.each(stores)('housekeeping on %s', (store) => {
     const keeper = housekeeping(0, unavailable)
     await keeper.run()
     expect(keeper.logged.map((line) => JSON.parse(line) as { level: number; job: string })).toMatchObject(
-      ['idempotencyKeys', 'presence', 'documentMigrations', 'endedGrants'].map((what) => ({
+      ['idempotencyKeys', 'presence', 'documentMigrations', 'endedGrants', 'events'].map((what) => ({
         level: 40,
         job: `${what}.prune`,
       })),
@@ -158,12 +158,12 @@ describe.each(stores)('housekeeping on %s', (store) => {
     keeper.clock.step(59_999)
     expect(writes).toBe(0)
     keeper.clock.step(1)
-    await vi.waitFor(() => expect(writes).toBe(4))
+    await vi.waitFor(() => expect(writes).toBe(5))
     keeper.clock.step(60 * 60 * 1000)
-    await vi.waitFor(() => expect(writes).toBe(8))
+    await vi.waitFor(() => expect(writes).toBe(10))
     await keeper.stop()
     keeper.clock.step(10 * 60 * 60 * 1000)
     expect(keeper.clock.pending).toBe(0)
-    expect(writes).toBe(8)
+    expect(writes).toBe(10)
   })
 })

@@ -77,6 +77,21 @@ export function seed({ write, dialect }: Database, apiKey: string, organizationI
         'document_id, editor_id, seq, bytes, user_id, created_at',
         `'d${1 + (editor % documents)}', 'e${editor}', i, ${zeros(bytes)}, 'u', 1`,
       ),
+    /** Annotations `a1` to `a<count>` of a document, each with one comment. */
+    async annotations(count: number, documentId: string, author = 'ada') {
+      await insert(
+        count,
+        'annotations',
+        'document_id, number, annotation_id, seq, created_seq, audience_seq, author_id, status_id, comments, comment_bytes, last_position, last_comment_seq, last_comment_by, other_comment_seq, data, created_at, last_updated',
+        `'${documentId}', i, ${text('a')}, i, i, i, '${author}', 'OPEN', 1, 100, 1, i, '${author}', 0, '{"type":"comment","status":{"id":"OPEN","name":"Open","type":"default"}}', i, i`,
+      )
+      await insert(
+        count,
+        'comments',
+        'document_id, number, comment_id, position, seq, author_id, data, created_at, last_updated',
+        `'${documentId}', i, 1, 1, i, '${author}', '{"commentText":"x","mentioned":[]}', i, i`,
+      )
+    },
     notifications: (count: number, documents: number) =>
       insert(
         count,

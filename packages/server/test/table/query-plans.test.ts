@@ -24,6 +24,10 @@ const isBroad = (detail: string) => {
   )
 }
 
+/** Lists of annotations have conditions as columns. They do not decide which rows are read. */
+const withoutColumns = (statement: string) =>
+  statement.replaceAll(/case when exists \(.*?\) then 1 else 0 end/gs, '')
+
 describe('the queries of SQLite, which has no statistics', () => {
   const server = useServer('sqlite')
   afterEach(() => vi.restoreAllMocks())
@@ -95,11 +99,45 @@ describe('the queries of SQLite, which has no statistics', () => {
     }
     await client.activities.delete({ ...organization, documentId: 'd0', targetEntityId: 'e', activityIds })
     await client.activities.delete({ ...organization, documentId: 'd0' })
+    const d0 = { ...organization, documentId: 'd0' }
+    const annotationIds = ids('a', readIds)
+    const commentAnnotations = ids('a', writtenIds).map((annotationId, index) => ({
+      annotationId,
+      commentData: [{ commentText: '{{u0}}{{u1}}', from: { userId: `u${index}` } }],
+    }))
+    await client.commentAnnotations.add({ ...d0, commentAnnotations })
+    const filters = {
+      userIds,
+      mentionedUserIds: userIds,
+      statusIds: ids('s', readIds),
+      locationIds: ids('l', readIds),
+    }
+    for (const place of [{}, { documentIds }, { folderId: 'f0' }]) {
+      await client.commentAnnotations.get({ ...organization, ...place, ...filters })
+      await client.commentAnnotations.get({ ...organization, ...place, ...filters, annotationIds })
+    }
+    await client.commentAnnotations.count({ ...organization, documentIds, userId: 'u0', statusIds: ['OPEN'] })
+    const thread = { ...d0, annotationId: 'a0' }
+    const commentIds = Array.from({ length: writtenIds }, (_, index) => index)
+    const commentData = commentIds
+      .slice(0, 100)
+      .map((commentId) => ({ commentId, commentText: 'x', from: { userId: 'u0' } }))
+    await client.comments.add({ ...thread, commentData })
+    await client.comments.get({ ...thread, commentIds, userIds })
+    await client.comments.update({ ...thread, commentIds, updatedData: { commentText: '{{u1}}' } })
+    await client.comments.delete({ ...thread, commentIds })
+    const updateUsers = ids('u', readIds).map((userId) => ({
+      oldUser: { userId },
+      newUser: { userId: `${userId}x` },
+    }))
+    await client.commentAnnotations.update({ ...d0, annotationIds: ids('a', writtenIds), updateUsers })
+    await client.commentAnnotations.delete({ documentId: 'd0', annotationIds: ids('a', writtenIds) })
+    await client.events.get({ names: ['comment.add'], organizationId, documentId: 'd0' })
     await client.users.delete({ ...organization, userIds })
     await client.documents.delete({ ...organization, documentIds })
 
     const statements = new Set(run.mock.calls.map(([statement]) => statement))
-    const withLists = [...statements].filter((one) => / in \(\s*(\?|select)/.test(one))
+    const withLists = [...statements].filter((one) => / in \(\s*(\?|select)/.test(withoutColumns(one)))
     expect(withLists.length).toBeGreaterThan(30)
     const broad: [string, string][] = []
     for (const statement of withLists) {

@@ -15,6 +15,7 @@ import { readSchema, type StoredTable } from '../support/stored-schema.ts'
 /** Tables whose rows are not found by API key, and why. */
 const notByTenant: Record<string, string> = {
   deletions: 'A server looks up the unfinished deletions of all tenants by time.',
+  event_log: 'It describes the database server.',
   events: 'The database numbers the events of all tenants in one sequence.',
   idempotency_keys: 'The scope names an API key, a workspace or an address.',
   jobs: 'A server looks up the due jobs of all tenants by time.',

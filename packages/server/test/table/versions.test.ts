@@ -30,10 +30,10 @@ const ignoring = table.filter(
 const values = [true, false, 1, 0, 1.5, 'asc', 'viewer', 'designs', 'custom', '', null, [], {}, { access: 1 }]
 
 /** The tables that are written by operations with fields that v1 ignores. */
-const tables = [
-  ...['organizations', 'folders', 'documents', 'users', 'grants', 'user_groups', 'notifications'],
-  ...['annotations', 'comments', 'annotation_users'],
-]
+const tables =
+  'organizations folders documents users grants user_groups notifications annotations comments annotation_users'.split(
+    ' ',
+  )
 
 describe('[0.1.4] versions', () => {
   const server = useServer('sqlite')

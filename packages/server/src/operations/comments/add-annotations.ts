@@ -13,10 +13,10 @@ import type { AnnotationData, StoredAnnotation } from '../../store/comments/anno
 import * as annotations from '../../store/comments/annotations.ts'
 import { requireLevel } from '../shared/levels.ts'
 import { locationIdOf } from '../shared/locations.ts'
-import { appendComments, type ReadComment, readComments } from './added-comments.ts'
+import { appendComments, CommentReader, type ReadComment } from './added-comments.ts'
 import { audienceOf, checkVisibility } from './audience-of.ts'
 import { ensureAuthors, findDenied, findExisting, type NamedUser, requireExisting } from './authors.ts'
-import { deniedMessage, denied, notifies, refuseFields, requireAccess } from './acting-user.ts'
+import { denied, deniedMessage, notifies, refuseFields, requireAccess } from './acting-user.ts'
 import { ThreadChanges } from './thread-changes.ts'
 
 type Add = Operations['commentAnnotations']['add']
@@ -34,19 +34,24 @@ interface ReadAnnotation {
 export async function addAnnotations(call: Call<Add>) {
   const { input, caller, db, now } = call
   const { organizationId, documentId, createOrganization, createDocument } = input
+  const reader = new CommentReader(caller.user)
   const read: ReadAnnotation[] = []
   for (const [index, sent] of input.commentAnnotations.entries()) {
-    await yieldIfLate()
-    read.push(readAnnotation(sent, index, caller))
+    read.push(await readAnnotation(reader, sent, index, caller))
   }
   refuseFields(caller.user, input, ['createOrganization', 'createDocument', 'verifyUserPermissions'])
   const create = { organization: createOrganization, document: createDocument }
   await requireLevel(db, caller.apiKey, { organizationId, type: 'document', id: documentId }, create, now)
-  await requireAccess(call, input, 'write')
+  const ref = { organizationId, documentId }
+  await requireAccess(call, ref, 'write')
+  const refused = input.verifyUserPermissions
+    ? await findDenied(db, caller, ref, read.flatMap(authorsOf), now)
+    : new Set<string>()
+  const authors = read.flatMap(({ comments }) => comments.map(({ author }) => author))
   await ensureAuthors(
     db,
     caller.apiKey,
-    read.flatMap(({ comments }) => comments.map(({ author }) => author)),
+    authors.filter(({ userId }) => !refused.has(userId)),
     now,
   )
   const existingUsers = await findExisting(db, caller.apiKey, read.flatMap(namedIn))
@@ -55,10 +60,6 @@ export async function addAnnotations(call: Call<Add>) {
     read.flatMap(({ named }) => named),
   )
 
-  const ref = { organizationId, documentId }
-  const denied = input.verifyUserPermissions
-    ? await findDenied(db, caller, ref, read.flatMap(authorsOf), now)
-    : new Set<string>()
   const sentIds = read.flatMap(({ sent }) => sent.annotationId ?? [])
   const stored = await annotations.findByIds(db, caller.apiKey, ref, sentIds)
   const taken = new Set(stored.map(({ annotationId }) => annotationId))
@@ -70,7 +71,7 @@ export async function addAnnotations(call: Call<Add>) {
     return isKnown
   }
   const items = read.filter((one) => !isRepeated(one))
-  const isDenied = (one: ReadAnnotation) => authorsOf(one).some((id) => denied.has(id))
+  const isDenied = (one: ReadAnnotation) => authorsOf(one).some((id) => refused.has(id))
   const isTaken = ({ sent }: ReadAnnotation) =>
     sent.annotationId !== undefined && taken.has(sent.annotationId)
   const accepted = items.filter((one) => !isDenied(one) && !isTaken(one))
@@ -86,12 +87,8 @@ export async function addAnnotations(call: Call<Add>) {
       }
       return [annotationId ?? `__svc_denied:${one.index}`, result]
     }
-    const done = added.get(one)
-    if (done) return [done.annotationId as string, done]
-    return [
-      annotationId as string,
-      { success: false, annotationId: annotationId as string, message: existsMessage },
-    ]
+    const result = added.get(one) ?? { success: false, annotationId, message: existsMessage }
+    return [result.annotationId as string, result]
   })
   const data = Object.fromEntries(results)
   if (items.some(isDenied))
@@ -108,13 +105,14 @@ const namedIn = ({ comments, named }: ReadAnnotation) => [
   ...named.map(({ userId }) => userId),
 ]
 
-function readAnnotation(
+async function readAnnotation(
+  reader: CommentReader,
   sent: CommentAnnotationInput,
   index: number,
   { user, options }: Call<Add>['caller'],
-): ReadAnnotation {
+): Promise<ReadAnnotation> {
   const path = `commentAnnotations[${index}]`
-  const comments = readComments(sent.commentData, `${path}.commentData`, user)
+  const comments = await reader.read(sent.commentData, `${path}.commentData`)
   refuseFields(user, sent, ['createdAt', 'lastUpdated'], `${path}.`)
   checkVisibility(sent.visibility, `${path}.visibility`)
   if (user && sent.visibility && sent.visibility.type !== 'public' && !options.enablePrivateComments) {

@@ -1,13 +1,14 @@
 import { ApiError, type CommentData, commentLimits, type UserInput } from '@plenum/protocol'
 import type { CallingUser } from '../../calls/call.ts'
 import { newCommentId } from '../../access/ids.ts'
-import type { StoredAnnotation, StoredComment } from '../../store/comments/annotation.ts'
-import type { CommentContent } from '../../store/comments/annotation.ts'
-import { commentText, type InvolvedUser } from '../../store/comments/comments.ts'
+import { countTags } from '../../platform/safe-html.ts'
+import { yieldIfLate } from '../../platform/turns/loop-time.ts'
+import type { CommentContent, StoredAnnotation, StoredComment } from '../../store/comments/annotation.ts'
+import { commentSize, type InvolvedUser } from '../../store/comments/comments.ts'
 import { unique } from '../shared/batches.ts'
 import { authorOf, refuseFields } from './acting-user.ts'
 import type { NamedUser } from './authors.ts'
-import { bracedIds, contentOf } from './new-comment.ts'
+import { bracedIds, contentOf, readContent } from './new-comment.ts'
 
 /** A comment of the input, checked, before its place in an annotation is known. */
 export interface ReadComment {
@@ -20,26 +21,62 @@ export interface ReadComment {
   named: NamedUser[]
 }
 
-/** Reads the comments of an input. `path` names their list in error messages. */
-export function readComments(
-  sent: readonly CommentData[],
-  path: string,
-  user: CallingUser | undefined,
-): ReadComment[] {
-  return sent.map((comment, index) => {
-    const at = `${path}[${index}].`
-    refuseFields(user, comment, backendFields, at)
-    const author = authorOf(user, comment.from, at)
-    const content = contentOf(comment, at)
+/** How many comments, HTML tags and mentions one call may add: they are checked while other writes wait. */
+const maxPerCall = { comments: 2_000, tags: 5_000, mentions: 10_000 }
+
+/** Reads the comments of a call. */
+export class CommentReader {
+  readonly #user: CallingUser | undefined
+  readonly #left = { ...maxPerCall }
+
+  constructor(user: CallingUser | undefined) {
+    this.#user = user
+  }
+
+  /** Reads comments. `path` names their list in error messages. */
+  async read(sent: readonly CommentData[], path: string): Promise<ReadComment[]> {
+    const read: ReadComment[] = []
+    for (const [index, comment] of sent.entries()) {
+      await yieldIfLate()
+      read.push(this.#readOne(comment, `${path}[${index}].`))
+    }
+    return read
+  }
+
+  #readOne(sent: CommentData, at: string): ReadComment {
+    refuseFields(this.#user, sent, backendFields, at)
+    const author = authorOf(this.#user, sent.from, at)
+    this.#spend('comments', 1)
+    this.#spend('tags', countTags(sent.commentHtml ?? ''))
+    const content = contentOf(readContent(sent, at), at)
+    const braced = bracedIds(content, at)
+    this.#spend('mentions', braced.length + content.mentioned.length)
     const named = content.mentioned.map((userId) => ({ userId, field: `${at}taggedUserContacts` }))
-    return { sent: comment, author, content, braced: bracedIds(content, at), named }
-  })
+    return { sent, author, content, braced, named }
+  }
+
+  #spend(what: keyof typeof maxPerCall, count: number): void {
+    this.#left[what] -= count
+    if (this.#left[what] >= 0) return
+    throw new ApiError('INVALID_ARGUMENT', `One call can add at most ${maxPerCall[what]} ${what}.`)
+  }
 }
 
 const backendFields = ['createdAt', 'lastUpdated', 'triggerNotification', 'triggerActivities'] as const
 
-/** The largest sum of the comments of one annotation, as JSON: one read loads all of them. */
+/** The largest sum of the sizes of an annotation's comments: one read loads all of them. */
 const maxThreadBytes = 2 * 1024 * 1024
+
+/** Refuses an annotation with too many comments. */
+export function checkThread({ comments, commentBytes }: StoredAnnotation): void {
+  const { commentsPerAnnotation: max } = commentLimits
+  if (comments > max) {
+    throw new ApiError('INVALID_ARGUMENT', `An annotation can have at most ${max} comments.`)
+  }
+  if (commentBytes > maxThreadBytes) {
+    throw new ApiError('INVALID_ARGUMENT', 'The comments of an annotation can have at most 2 MiB.')
+  }
+}
 
 interface Place {
   seq: number
@@ -70,19 +107,13 @@ export function appendComments(
       lastUpdated: sent.lastUpdated ?? now,
     }
     changed.comments += 1
-    changed.commentBytes += commentText(comment).length
+    changed.commentBytes += commentSize(comment)
     Object.assign(changed, withNewest(changed, comment))
     involved.push({ userId: author.userId, involvement: 'commented' })
     involved.push(...mentioned.map((userId) => ({ userId, involvement: 'mentioned' as const })))
     return comment
   })
-  const { commentsPerAnnotation: max } = commentLimits
-  if (changed.comments > max) {
-    throw new ApiError('INVALID_ARGUMENT', `An annotation can have at most ${max} comments.`)
-  }
-  if (changed.commentBytes > maxThreadBytes) {
-    throw new ApiError('INVALID_ARGUMENT', 'The comments of an annotation can have at most 2 MiB.')
-  }
+  checkThread(changed)
   return { annotation: changed, added, involved }
 }
 

@@ -2,14 +2,14 @@ import { ApiError, type CommentAnnotation, type Input, type Operations } from '@
 import { decide } from '../../access/permissions.ts'
 import { loadSubjects } from '../../access/subjects.ts'
 import { createVisible } from '../../access/viewers.ts'
-import { reply } from '../../calls/answers/reply.ts'
-import type { Call, Handlers } from '../../calls/call.ts'
 import { evaluateSession } from '../../access/sessions/session-access.ts'
 import type { Visible } from '../../store/comments/audience.ts'
-import { groupBy } from '../../platform/group-by.ts'
+import { reply } from '../../calls/answers/reply.ts'
+import type { Call, Handlers } from '../../calls/call.ts'
 import * as annotations from '../../store/comments/annotations.ts'
 import { refKey } from '../../store/comments/comments.ts'
 import { count, type Filter, list, type Position } from '../../store/comments/lists.ts'
+import type { Cursor } from '../../store/engine/db.ts'
 import { findUnread } from '../../store/comments/views.ts'
 import { root } from '../../store/documents/folders.ts'
 import { unique } from '../shared/batches.ts'
@@ -25,8 +25,8 @@ import { updateAnnotations } from './update-annotations.ts'
 type Family = Operations['commentAnnotations']
 type Get = Family['get']
 
-/** Fewer than in other lists, because each row comes with its comments. */
-const rowsPerQuery = 50
+/** Fewer than in other lists, because each row comes with its comments: a page of fifty, and the row that shows another one. */
+const rowsPerQuery = 51
 
 export const annotationHandlers: Handlers<Family> = {
   ...viewHandlers,
@@ -38,24 +38,20 @@ export const annotationHandlers: Handlers<Family> = {
     if (version === 'v1' && input.documentId === undefined) {
       throw new ApiError('INVALID_ARGUMENT', 'documentId is required.')
     }
-    if (input.annotationIds) return getByIds(call, unique(input.annotationIds))
-    const filter = filterOf(input)
-    const visible = await requireAccessToAll(call, filter)
-    const { order = 'desc' } = input
-    const source = {
-      read: (window: Window) => list(call.db, call.caller.apiKey, filter, { ...window, order }, visible),
-      cursor: ({ lastUpdated, documentId, number }: Position) => [lastUpdated, documentId, number],
-      rowsPerQuery,
-    }
-    const shown = (positions: readonly Position[]) => present(call, positions)
+    const visible = await requireAccessToAll(call, filterOf(input))
+    const source = input.annotationIds
+      ? await namedAnnotations(call, unique(input.annotationIds), visible)
+      : allAnnotations(call, visible)
+    const shown = (slots: readonly Slot[]) => present(call, slots)
     if (version === 'v1') return listAll(call, source, shown)
+    const paging = input.annotationIds ? {} : input
     if (!input.groupByDocumentId) {
-      const { data, extra, onSent } = await page(call, input, source, shown)
+      const { data, extra, onSent } = await page(call, paging, source, shown)
       return reply(data, { message: listMessage, extra: { ...extra }, onSent })
     }
-    return pageOfGroups(call, input, source, async (positions) => {
-      const found = await present(call, positions)
-      return found.map((one) => [String(one.metadata.documentId), one] as const)
+    return pageOfGroups(call, paging, source, async (slots) => {
+      const found = await shown(slots)
+      return found.flatMap((one) => (one ? [[String(one.metadata.documentId), one] as const] : []))
     })
   },
 
@@ -129,17 +125,12 @@ async function createReader(
 ): Promise<(documentId: string) => Promise<Visible | undefined>> {
   const { user, apiKey } = caller
   if (user) {
+    const answers = services.permissionProvider.answersFor(caller)
     return async (documentId) => {
       await pause()
       const document = { organizationId, documentId }
-      const { decision, overlay } = await evaluateSession(
-        db,
-        caller,
-        document,
-        user.session,
-        now / 1000,
-        services.permissionProvider.answersFor(caller),
-      )
+      const session = await evaluateSession(db, caller, document, user.session, now / 1000, answers)
+      const { decision, overlay } = session
       return decision.allowed
         ? createVisible(db, { apiKey, organizationId, userId, now, overlay })
         : undefined
@@ -153,38 +144,69 @@ async function createReader(
   }
 }
 
-/** Answers in the order of the ids, with null for those that do not exist. */
-async function getByIds(call: Call<Get>, annotationIds: string[]) {
-  const { input, caller, db, version, services } = call
-  const filter = { ...filterOf(input), annotationIds }
-  const visible = await requireAccessToAll(call, filter)
-  const window = { limit: annotationIds.length * 100, after: undefined, order: 'asc' as const }
-  const positions = await services.longReads.query(
-    caller.apiKey,
-    () => list(db, caller.apiKey, filter, window, visible),
-    annotationIds.length,
-  )
-  const found = await present(call, positions)
-  if (input.groupByDocumentId && version !== 'v1') {
-    const groups = groupBy(found, (one) => String(one.metadata.documentId))
-    return Object.fromEntries(groups)
-  }
-  const data = annotationIds.flatMap((id): (CommentAnnotation | null)[] => {
-    const same = found.filter((one) => one.annotationId === id)
-    return same.length > 0 ? same : [null]
-  })
-  return version === 'v1' ? data : reply(data, { message: listMessage })
+/** A place in an answer. */
+interface Slot {
+  /** Undefined: the requested annotation does not exist. */
+  position: Position | undefined
+  cursor: Cursor
 }
 
-async function present(call: Call<Get>, positions: readonly Position[]): Promise<CommentAnnotation[]> {
+/** The list of all annotations that fit the filters. */
+function allAnnotations(
+  { input, db, caller: { apiKey }, services }: Call<Get>,
+  visible: Visible | undefined,
+) {
+  const filter = filterOf(input)
+  const { order = 'desc' } = input
+  const { pause } = services.longReads.open(apiKey)
+  return {
+    async read(window: Window): Promise<Slot[]> {
+      const positions = await list(db, apiKey, filter, { ...window, order }, { pause, visible })
+      return positions.map((position) => ({
+        position,
+        cursor: [position.lastUpdated, position.documentId, position.number],
+      }))
+    },
+    cursor: ({ cursor }: Slot) => cursor,
+    rowsPerQuery,
+  }
+}
+
+/** The annotations with these ids, in the order of the ids. */
+async function namedAnnotations(call: Call<Get>, annotationIds: string[], visible: Visible | undefined) {
+  const { input, caller, db, services } = call
+  const { pause } = services.longReads.open(caller.apiKey)
+  const window = { limit: Infinity, after: undefined, order: 'asc' as const }
+  const found = await list(db, caller.apiKey, { ...filterOf(input), annotationIds }, window, {
+    pause,
+    visible,
+  })
+  const positions = annotationIds.flatMap((id): (Position | undefined)[] => {
+    const same = found.filter(({ annotationId }) => annotationId === id)
+    return same.length > 0 ? same : [undefined]
+  })
+  const slots = positions.map((position, index): Slot => ({ position, cursor: [index + 1] }))
+  return {
+    async read({ limit, after: [start] = [0] }: Window): Promise<Slot[]> {
+      return slots.slice(Number(start), Number(start) + limit)
+    },
+    cursor: ({ cursor }: Slot) => cursor,
+    rowsPerQuery,
+  }
+}
+
+async function present(call: Call<Get>, slots: readonly Slot[]): Promise<(CommentAnnotation | null)[]> {
   const { input, caller, db, version, services } = call
   const { organizationId } = input
   const { pause } = services.longReads.open(caller.apiKey)
+  const positions = slots.flatMap(({ position }) => position ?? [])
   const stored = await annotations.findMany(db, caller.apiKey, organizationId, positions)
-  const byRef = new Map(stored.map((annotation) => [refKey(annotation), annotation]))
-  // One that was deleted since the positions were read is left out.
-  const inOrder = positions.flatMap((position) => byRef.get(refKey(position)) ?? [])
   const { user, apiKey } = caller
-  const unread = user && (await findUnread(db, apiKey, organizationId, inOrder, user.userId))
-  return presentAnnotations({ db, apiKey, organizationId, version, pause, unread }, inOrder)
+  const unread = user && (await findUnread(db, apiKey, organizationId, stored, user.userId))
+  const shown = await presentAnnotations({ db, apiKey, organizationId, version, pause, unread }, stored)
+  const byRef = new Map(stored.map((annotation, index) => [refKey(annotation), shown[index]]))
+  // In a list, an annotation that was deleted since its position was read is left out.
+  return slots.flatMap(({ position }) =>
+    position ? (byRef.get(refKey(position)) ?? (input.annotationIds ? null : [])) : null,
+  )
 }

@@ -1,6 +1,7 @@
 import { ApiError, type UserInput } from '@plenum/protocol'
 import { canWrite, decide } from '../../access/permissions.ts'
 import { loadSubjects } from '../../access/subjects.ts'
+import { yieldIfLate } from '../../platform/turns/loop-time.ts'
 import type { ApiKey } from '../../store/api-keys.ts'
 import type { Db } from '../../store/engine/db.ts'
 import { slices } from '../../store/engine/slices.ts'
@@ -46,6 +47,7 @@ export interface NamedUser {
 export async function findExisting(db: Db, apiKey: string, userIds: readonly string[]): Promise<Set<string>> {
   const found = new Set<string>()
   for (const ids of slices(unique(userIds))) {
+    await yieldIfLate()
     for (const id of await users.findExisting(db, apiKey, ids)) found.add(id)
   }
   return found

@@ -2,13 +2,14 @@ import { ApiError, type Operations } from '@plenum/protocol'
 import { reply } from '../../calls/answers/reply.ts'
 import type { Handlers } from '../../calls/call.ts'
 import * as comments from '../../store/comments/comments.ts'
+import { unique } from '../shared/batches.ts'
 import { requireLevel } from '../shared/levels.ts'
 import { commentPayload } from './add-annotations.ts'
-import { appendComments, readComments } from './added-comments.ts'
+import { appendComments, CommentReader } from './added-comments.ts'
 import { deniedMessage, notifies, refuseFields, requireAuthorship } from './acting-user.ts'
 import { ensureAuthors, findDenied, findExisting, requireExisting } from './authors.ts'
 import { commentOutcomes } from './outcomes.ts'
-import { loadProfiles, presentComment } from './present.ts'
+import { loadProfiles, presentComments } from './present.ts'
 import { reactionHandlers } from './reactions.ts'
 import { involvedIn, requireAnnotation, requireThread, withComments } from './thread.ts'
 import { ThreadChanges } from './thread-changes.ts'
@@ -21,7 +22,7 @@ export const commentHandlers: Handlers<Operations['comments']> = {
     const { input, caller, db, now } = call
     const { apiKey } = caller
     const { organizationId, documentId, createOrganization, createDocument } = input
-    const read = readComments(input.commentData, 'commentData', caller.user)
+    const read = await new CommentReader(caller.user).read(input.commentData, 'commentData')
     refuseFields(caller.user, input, ['createOrganization', 'createDocument', 'verifyUserPermissions'])
     const create = { organization: createOrganization, document: createDocument }
     await requireLevel(db, apiKey, { organizationId, type: 'document', id: documentId }, create, now)
@@ -59,18 +60,27 @@ export const commentHandlers: Handlers<Operations['comments']> = {
   },
 
   async get(call) {
-    const { input, caller, db, version } = call
-    const { annotationId, commentIds, userIds } = input
+    const {
+      input,
+      caller,
+      db,
+      version,
+      services: { longReads },
+    } = call
+    const { annotationId, userIds } = input
+    const { pause } = longReads.open(caller.apiKey)
     const { comments: stored, reactions } = await requireThread(call, input, 'read')
     const ofAuthors = stored.filter(({ authorId }) => !userIds || userIds.includes(authorId))
     const byId = new Map(ofAuthors.map((comment) => [comment.commentId, comment]))
-    const chosen = commentIds ? [...new Set(commentIds)].map((id) => byId.get(id)) : ofAuthors
-    const named = ofAuthors.flatMap(({ authorId, content }) => [authorId, ...content.mentioned])
-    const users = new Set([...named, ...reactions.map(({ userId }) => userId)])
-    const profile = await loadProfiles(db, caller.apiKey, [...users])
-    const data = chosen.map((comment) =>
-      comment ? presentComment(version, annotationId, comment, reactions, profile) : null,
+    const ids = input.commentIds && [...new Set(input.commentIds)]
+    const chosen = ids ? ids.map((id) => byId.get(id)) : ofAuthors
+    const named = chosen.flatMap((comment) =>
+      comment ? [comment.authorId, ...comment.content.mentioned] : [],
     )
+    const users = unique([...named, ...reactions.map(({ userId }) => userId)])
+    const profile = await loadProfiles(db, caller.apiKey, users, pause)
+    const thread = { version, annotationId, comments: chosen, reactions, profile, pause }
+    const { comments: data } = await presentComments(thread)
     return version === 'v1' ? data : reply(data, { message: 'Comments retrieved successfully.' })
   },
 
@@ -84,23 +94,17 @@ export const commentHandlers: Handlers<Operations['comments']> = {
     const removed = stored.filter(({ commentId }) => ids.includes(commentId))
     const removedIds = removed.map(({ commentId }) => commentId)
     for (const { authorId } of removed) requireAuthorship(caller.user, authorId, 'delete a comment')
+    const actorId = caller.user?.userId
     if (removed.length > 0) {
       const changes = await ThreadChanges.begin(call, input)
       for (const comment of removed) {
         const payload = commentPayload(comment)
-        const actorId = caller.user?.userId
-        changes.record({
-          name: 'comment.delete',
-          annotation,
-          actorId,
-          notifies: notifies(caller.user, false),
-          payload,
-        })
+        const isNotified = notifies(caller.user, false)
+        changes.record({ name: 'comment.delete', annotation, actorId, notifies: isNotified, payload })
       }
       const left = stored.filter((comment) => !removed.includes(comment))
       if (left.length === 0) {
         changes.remove(annotation)
-        const actorId = caller.user?.userId
         changes.record({ name: 'comment_annotation.delete', annotation, actorId, notifies: false })
       } else {
         await comments.remove(db, caller.apiKey, organizationId, annotation, removedIds)

@@ -1,43 +1,40 @@
 import { ApiError, type Operations } from '@plenum/protocol'
 import type { Call, PreparedWrite } from '../../calls/call.ts'
+import { firstFew } from '../../store/comments/annotation.ts'
 import * as annotations from '../../store/comments/annotations.ts'
 import type { Db } from '../../store/engine/db.ts'
 import { outcomes } from '../shared/batches.ts'
 import { doesNotExist } from '../shared/does-not-exist.ts'
+import type { Visible } from '../../store/comments/audience.ts'
 import { requireAccess, requireAuthorship } from './acting-user.ts'
-import { selectAnnotations } from './selected-annotations.ts'
+import { selectAnnotations, type Selectors } from './selected-annotations.ts'
 import { type ThreadCall, ThreadChanges } from './thread-changes.ts'
 
 type Delete = Operations['commentAnnotations']['delete']
 
-/** One transaction deletes this many annotations. */
+/** One transaction deletes this many annotations, and no more comments and bytes together. */
 const maxPerTransaction = 100
+const maxCommentsPerTransaction = { comments: 1_000, bytes: 1024 * 1024 }
 
 /** A document may have very many annotations, so all but the last of them are deleted in transactions of their own. */
 export const deleteAnnotations: PreparedWrite<Delete> = {
-  // A user deletes few: the annotations that the call names, or the first hundred.
   async prepare(call): Promise<string[]> {
     const { caller, db, now, services } = call
-    const document = { organizationId: await findOrganization(call), documentId: call.input.documentId }
+    const organizationId = await findOrganization(call)
+    const input = { ...call.input, organizationId }
     const deleted: string[] = []
-    for (;;) {
-      if (caller.user) return deleted
-      const { hasMore } = await selectAnnotations(
-        { db, caller },
-        { ...call.input, ...document },
-        maxPerTransaction,
-      )
-      if (!hasMore) return deleted
-      const step = (db: Db) =>
-        deleteSome({ db, caller, now, services, signal: () => {} }, { ...call.input, ...document })
+    const visible = await requireAccess(call, input, 'write')
+    while ((await selectFew({ db, caller }, input, visible)).hasMore) {
+      const step = (db: Db) => deleteFew({ db, caller, now, services, signal: () => {} }, input)
       deleted.push(...(await services.writeStep(step, caller.apiKey)).deleted)
     }
+    return deleted
   },
 
   async write(call, before: string[]) {
     const organizationId = await findOrganization(call)
     const { documentId } = call.input
-    const { deleted: last, ids } = await deleteSome(call, { ...call.input, organizationId, documentId })
+    const { deleted: last, ids } = await deleteFew(call, { ...call.input, organizationId })
     if (before.length > 0) call.signal({ kind: 'changed', organizationId, documentIds: [documentId] })
     const deleted = new Set([...before, ...last])
     return outcomes(call.input.annotationIds ? ids : deleted, (id) =>
@@ -48,17 +45,25 @@ export const deleteAnnotations: PreparedWrite<Delete> = {
   },
 }
 
-async function deleteSome(
-  call: ThreadCall,
-  input: Parameters<typeof selectAnnotations>[1],
-): Promise<{ deleted: string[]; ids: string[] }> {
+/** The annotations that the next transaction deletes. */
+async function selectFew(
+  call: Pick<ThreadCall, 'db' | 'caller'>,
+  input: Selectors,
+  visible: Visible | undefined,
+) {
+  const { found, hasMore, ids } = await selectAnnotations(call, input, maxPerTransaction, visible)
+  const few = firstFew(found, maxCommentsPerTransaction)
+  return { few, hasMore: hasMore || few.length < found.length, ids }
+}
+
+async function deleteFew(call: ThreadCall, input: Selectors): Promise<{ deleted: string[]; ids: string[] }> {
   const { user } = call.caller
   const visible = await requireAccess(call, input, 'write')
-  const { found, ids } = await selectAnnotations(call, input, maxPerTransaction, visible)
-  for (const { authorId } of found) requireAuthorship(user, authorId, 'delete an annotation')
-  if (found.length > 0) {
+  const { few, ids } = await selectFew(call, input, visible)
+  for (const { authorId } of few) requireAuthorship(user, authorId, 'delete an annotation')
+  if (few.length > 0) {
     const changes = await ThreadChanges.begin(call, input)
-    for (const annotation of found) {
+    for (const annotation of few) {
       changes.remove(annotation)
       changes.record({
         name: 'comment_annotation.delete',
@@ -69,7 +74,7 @@ async function deleteSome(
     }
     await changes.save()
   }
-  return { deleted: found.map(({ annotationId }) => annotationId), ids }
+  return { deleted: few.map(({ annotationId }) => annotationId), ids }
 }
 
 /** Without `organizationId`, the document is found by its id, if only one organization has it (spec 19.4). */

@@ -1,18 +1,18 @@
 import type { ApiVersion, Comment, CommentAnnotation, User } from '@plenum/protocol'
 import { shortHash } from '../../access/ids.ts'
-import type { StoredAnnotation, StoredComment } from '../../store/comments/annotation.ts'
+import { firstFew, type StoredAnnotation, type StoredComment } from '../../store/comments/annotation.ts'
 import { type Contents, findContents, type ReactionIn, refKey } from '../../store/comments/comments.ts'
 import * as documents from '../../store/documents/documents.ts'
 import type { Db } from '../../store/engine/db.ts'
-import { slices } from '../../store/engine/slices.ts'
 import { toUser } from '../../store/users/profiles.ts'
 import * as users from '../../store/users/users.ts'
 import { unique } from '../shared/batches.ts'
+import { JsonArrayEncoder } from '../../calls/answers/encoded-json.ts'
+import { maxAnswerBytes, tooLarge } from '../shared/paging.ts'
 import { presentVisibility } from './audience-of.ts'
 
-/** One batch of statements reads at most this many comments and bytes of comments, unless a single annotation has more. */
-const maxCommentsPerRead = 300
-const maxBytesPerRead = 1024 * 1024
+/** What one batch of statements reads, unless a single annotation has more. */
+const maxPerRead = { comments: 300, bytes: 1024 * 1024 }
 
 export interface PresentDeps {
   db: Db
@@ -25,50 +25,39 @@ export interface PresentDeps {
   unread?: ReadonlyMap<string, boolean> | undefined
 }
 
-/**
- * The annotations as callers read them (spec 22.6). The number of statements does not depend on the number of annotations,
- * as long as they have few comments: comments, reactions, involved users, profiles, documents.
- */
+/** The annotations as callers read them (spec 22.6). Few statements serve many annotations, if they are small (spec 19.2.2). */
 export async function presentAnnotations(
   deps: PresentDeps,
   annotations: readonly StoredAnnotation[],
 ): Promise<CommentAnnotation[]> {
-  const { db, apiKey, organizationId, pause } = deps
+  const { db, apiKey, organizationId, version, pause } = deps
   const folders = await findFolders(deps, annotations)
   const shown: CommentAnnotation[] = []
+  let encodedBytes = 0
   for (const some of inBatches(annotations)) {
     await pause()
     const contents = await findContents(db, apiKey, organizationId, some)
-    const profiles = await findProfiles(deps, some, contents)
+    const profile = await findProfiles(deps, some, contents)
     for (const annotation of some) {
       await pause()
       const found = contents.get(refKey(annotation)) as Contents
-      shown.push(presentAnnotation(deps, annotation, found, profiles, folders.get(annotation.documentId)))
+      const thread = { version, annotationId: annotation.annotationId, profile, pause, ...found }
+      const { comments, bytes } = await presentComments(thread)
+      encodedBytes += bytes
+      if (encodedBytes > maxAnswerBytes) throw tooLarge()
+      const folderId = folders.get(annotation.documentId)
+      shown.push(presentAnnotation(deps, annotation, comments, found.users, profile, folderId))
     }
   }
   return shown
 }
 
 function* inBatches(annotations: readonly StoredAnnotation[]): Generator<StoredAnnotation[]> {
-  let some: StoredAnnotation[] = []
-  let count = 0
-  let bytes = 0
-  for (const annotation of annotations) {
-    const { comments, commentBytes } = annotation
-    if (
-      some.length > 0 &&
-      (count + comments > maxCommentsPerRead || bytes + commentBytes > maxBytesPerRead)
-    ) {
-      yield some
-      some = []
-      count = 0
-      bytes = 0
-    }
-    some.push(annotation)
-    count += comments
-    bytes += commentBytes
+  for (let left = annotations; left.length > 0;) {
+    const some = firstFew(left, maxPerRead)
+    yield some
+    left = left.slice(some.length)
   }
-  if (some.length > 0) yield some
 }
 
 async function findFolders(
@@ -84,7 +73,7 @@ type Profiles = (userId: string) => User
 
 /** The profiles of all users whom the annotations name. */
 async function findProfiles(
-  { db, apiKey }: PresentDeps,
+  { db, apiKey, pause }: PresentDeps,
   annotations: readonly StoredAnnotation[],
   contents: ReadonlyMap<string, Contents>,
 ): Promise<Profiles> {
@@ -97,22 +86,44 @@ async function findProfiles(
       for (const id of [authorId, ...content.mentioned]) ids.add(id)
     for (const { userId } of [...reactions, ...users]) ids.add(userId)
   }
-  return loadProfiles(db, apiKey, [...ids])
+  return loadProfiles(db, apiKey, [...ids], pause)
 }
 
-export async function loadProfiles(db: Db, apiKey: string, userIds: readonly string[]): Promise<Profiles> {
+/** One statement reads this many profiles, of up to 16 KiB each. */
+const profilesPerRead = 100
+
+export async function loadProfiles(
+  db: Db,
+  apiKey: string,
+  userIds: readonly string[],
+  pause: () => Promise<void>,
+): Promise<Profiles> {
   const found = new Map<string, User>()
-  for (const ids of slices(userIds)) {
-    for (const [id, user] of await users.findMany(db, apiKey, ids)) found.set(id, user)
+  for (let from = 0; from < userIds.length; from += profilesPerRead) {
+    await pause()
+    const ids = userIds.slice(from, from + profilesPerRead)
+    for (const [id, user] of await users.findMany(db, apiKey, ids)) found.set(id, lookOf(user))
   }
   // A user who was deleted has no profile any more.
   return (userId) => found.get(userId) ?? toUser(userId, {})
 }
 
+/** What is shown of a user beside a comment. The rest of a profile may be long, and an answer repeats it for each mention. */
+const lookOf = ({ userId, name, email, photoUrl, initial, color, textColor }: User): User => ({
+  userId,
+  name,
+  ...(email !== undefined && { email }),
+  ...(photoUrl !== undefined && { photoUrl }),
+  initial,
+  color,
+  ...(textColor !== undefined && { textColor }),
+})
+
 function presentAnnotation(
   { apiKey, organizationId, version, unread }: PresentDeps,
   annotation: StoredAnnotation,
-  { comments, reactions, users }: Contents,
+  comments: Comment[],
+  users: Contents['users'],
   profile: Profiles,
   folderId: string | null | undefined,
 ): CommentAnnotation {
@@ -125,7 +136,7 @@ function presentAnnotation(
     annotationNumber: number,
     commentType: 'manual',
     ...fields,
-    comments: comments.map((comment) => presentComment(version, annotationId, comment, reactions, profile)),
+    comments,
     from: profile(authorId),
     ...(assigneeId !== null && { assignedTo: profile(assigneeId) }),
     ...(resolvedBy !== null && { resolvedByUserId: resolvedBy, resolvedByUser: profile(resolvedBy) }),
@@ -160,7 +171,40 @@ function presentInvolved(users: Contents['users'], profile: Profiles) {
   }
 }
 
-export function presentComment(
+interface ThreadOf {
+  comments: readonly (StoredComment | undefined)[]
+  reactions: readonly ReactionIn[]
+  version: ApiVersion
+  annotationId: string
+  profile: Profiles
+  pause: () => Promise<void>
+}
+
+/** Comments that name more users than this, authors included, are encoded one by one, with pauses. */
+const maxUsersAtOnce = 50
+
+/**
+ * The comments as callers read them (spec 22.7), with null in the place of an absent one. Many are returned as encoded JSON, with
+ * its size in bytes.
+ */
+export async function presentComments(of: ThreadOf): Promise<{ comments: Comment[]; bytes: number }> {
+  const { version, annotationId, comments, reactions, profile, pause } = of
+  const show = (comment: StoredComment | undefined) =>
+    comment ? presentComment(version, annotationId, comment, reactions, profile) : null
+  const users = comments.reduce(
+    (sum, comment) => sum + 1 + (comment?.content.mentioned.length ?? 0),
+    reactions.length,
+  )
+  if (users <= maxUsersAtOnce) return { comments: comments.map(show) as Comment[], bytes: 0 }
+  const encoder = new JsonArrayEncoder()
+  for (const comment of comments) {
+    await pause()
+    encoder.add([show(comment)])
+  }
+  return { comments: encoder.end() as unknown as Comment[], bytes: encoder.bytes }
+}
+
+function presentComment(
   version: ApiVersion,
   annotationId: string,
   { commentId, authorId, content, createdAt, lastUpdated }: StoredComment,

@@ -1,74 +1,72 @@
 import type { UserReplacement } from '@plenum/protocol'
 import type { CommentContent, StoredAnnotation, StoredComment } from '../../store/comments/annotation.ts'
-import { findContents, refKey, replaceReactors, setInvolved } from '../../store/comments/comments.ts'
+import * as comments from '../../store/comments/comments.ts'
 import { unique } from '../shared/batches.ts'
 import { audienceOf } from './audience-of.ts'
+import { replaceBraced } from './new-comment.ts'
+import { involvedIn, withComments } from './thread.ts'
 import type { ThreadCall, ThreadChanges } from './thread-changes.ts'
 
-/** Replaces users everywhere in an annotation (spec 19.3). */
+/** Replaces users everywhere in an annotation (spec 19.3). An annotation that names none of them is not changed. */
 export async function replaceUsers(
   { db, caller: { apiKey }, now }: ThreadCall,
   organizationId: string,
   annotation: StoredAnnotation,
   replacements: readonly UserReplacement[],
   changes: ThreadChanges,
-): Promise<void> {
-  if (replacements.length === 0) return
+): Promise<StoredAnnotation> {
   const newIds = new Map(replacements.map(({ oldUser, newUser }) => [oldUser.userId, newUser.userId]))
   const replaced = (id: string) => newIds.get(id) ?? id
-  const contents = (await findContents(db, apiKey, organizationId, [annotation])).get(refKey(annotation))
-  for (const comment of contents?.comments ?? []) {
-    changes.putComment(annotation, replaceInComment(comment, replaced, newIds, now))
-  }
-  for (const [oldId, newId] of newIds)
-    await replaceReactors(db, apiKey, organizationId, annotation, oldId, newId)
-  const users = (contents?.users ?? []).map(({ userId, involvement }) => ({
-    userId: replaced(userId),
-    involvement,
-  }))
-  await setInvolved(db, apiKey, organizationId, annotation, users)
+  const found = await comments.findContents(db, apiKey, organizationId, [annotation])
+  const contents = found.get(comments.refKey(annotation)) as comments.Contents
+  await comments.replaceUsers(db, apiKey, organizationId, annotation, newIds)
 
-  const { data } = annotation
-  const visibility = data.visibility && {
-    ...data.visibility,
-    ...(data.visibility.userIds && { userIds: unique(data.visibility.userIds.map(replaced)) }),
-  }
-  const authorId = replaced(annotation.authorId)
-  const after = {
-    ...annotation,
-    authorId,
-    assigneeId: annotation.assigneeId && replaced(annotation.assigneeId),
-    resolvedBy: annotation.resolvedBy && replaced(annotation.resolvedBy),
-    lastCommentBy: replaced(annotation.lastCommentBy),
-    audience: audienceOf({ visibility, context: data.context, authorId, organizationId }),
-    audienceSeq: changes.seq,
-    data: {
-      ...data,
-      ...(visibility && { visibility }),
-      ...(data.statusUpdatedByUserId && { statusUpdatedByUserId: replaced(data.statusUpdatedByUserId) }),
-    },
-    lastUpdated: now,
-  }
-  changes.put(after)
-  changes.record({ name: 'comment_annotation.update', annotation: after, notifies: false })
+  const all = contents.comments.map((comment) => replaceInComment(comment, replaced))
+  const after = replaceInAnnotation(withComments(annotation, all), replaced, organizationId)
+  const hasReacted = contents.reactions.some(({ userId }) => newIds.has(userId))
+  const isSame = JSON.stringify([after, all]) === JSON.stringify([annotation, contents.comments])
+  const users = contents.users.map((user) => ({ ...user, userId: replaced(user.userId) }))
+  const isInvolved = contents.users.some(({ userId }) => newIds.has(userId))
+  if (isSame && !hasReacted && !isInvolved) return annotation
+
+  await comments.setInvolved(db, apiKey, organizationId, annotation, involvedIn(after, all, users))
+  for (const comment of all) changes.putComment(annotation, { ...comment, lastUpdated: now })
+  const isAudienceSame = JSON.stringify(after.audience) === JSON.stringify(annotation.audience)
+  const changed = { ...after, lastUpdated: now, ...(!isAudienceSame && { audienceSeq: changes.seq }) }
+  changes.put(changed)
+  changes.record({ name: 'comment_annotation.update', annotation: changed, notifies: false })
+  return changed
 }
 
-function replaceInComment(
-  comment: StoredComment,
+function replaceInAnnotation(
+  annotation: StoredAnnotation,
   replaced: (id: string) => string,
-  newIds: ReadonlyMap<string, string>,
-  now: number,
-): StoredComment {
+  organizationId: string,
+): StoredAnnotation {
+  const { data, assigneeId, resolvedBy } = annotation
+  const authorId = replaced(annotation.authorId)
+  const { visibility, statusUpdatedByUserId } = data
+  const userIds = visibility?.userIds
+  const changed = visibility && { ...visibility, ...(userIds && { userIds: unique(userIds.map(replaced)) }) }
+  return {
+    ...annotation,
+    authorId,
+    assigneeId: assigneeId === null ? null : replaced(assigneeId),
+    resolvedBy: resolvedBy === null ? null : replaced(resolvedBy),
+    audience: audienceOf({ visibility: changed, context: data.context, authorId, organizationId }),
+    data: {
+      ...data,
+      ...(changed && { visibility: changed }),
+      ...(statusUpdatedByUserId !== undefined && { statusUpdatedByUserId: replaced(statusUpdatedByUserId) }),
+    },
+  }
+}
+
+function replaceInComment(comment: StoredComment, replaced: (id: string) => string): StoredComment {
   const { content, authorId } = comment
-  const text = (value: string) =>
-    value.replaceAll(/\{\{([^{}\n]{1,256})\}\}/g, (mention, id: string) => {
-      const newId = newIds.get(id)
-      return newId === undefined ? mention : `{{${newId}}}`
-    })
   const after: CommentContent = {
     ...content,
-    ...(content.commentText !== undefined && { commentText: text(content.commentText) }),
-    ...(content.commentHtml !== undefined && { commentHtml: text(content.commentHtml) }),
+    ...replaceBraced(content, replaced),
     mentioned: unique(content.mentioned.map(replaced)),
     ...(content.taggedUserContacts && {
       taggedUserContacts: content.taggedUserContacts.map((tagged) => ({
@@ -80,5 +78,5 @@ function replaceInComment(
       })),
     }),
   }
-  return { ...comment, authorId: replaced(authorId), content: after, lastUpdated: now }
+  return { ...comment, authorId: replaced(authorId), content: after }
 }

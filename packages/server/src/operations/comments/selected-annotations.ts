@@ -1,5 +1,6 @@
 import { maxBatchItems } from '@plenum/protocol'
 import type { StoredAnnotation } from '../../store/comments/annotation.ts'
+import { yieldIfLate } from '../../platform/turns/loop-time.ts'
 import * as annotations from '../../store/comments/annotations.ts'
 import type { Visible } from '../../store/comments/audience.ts'
 import { list } from '../../store/comments/lists.ts'
@@ -16,8 +17,8 @@ export interface Selectors {
 }
 
 /**
- * The annotations of a document that fit all selectors, up to `limit`. `ids` has the ids that were sent or, without them, those that were
- * found.
+ * The annotations of a document that fit all selectors, up to `limit`. `ids` has the ids that were sent or, without them,
+ * those that were found.
  */
 export async function selectAnnotations(
   { db, caller: { apiKey } }: Pick<ThreadCall, 'db' | 'caller'>,
@@ -33,7 +34,7 @@ export async function selectAnnotations(
     authorIds: userIds,
   }
   const window = { limit: limit + 1, after: undefined, order: 'asc' as const }
-  const positions = await list(db, apiKey, filter, window, visible)
+  const positions = await list(db, apiKey, filter, window, { pause: yieldIfLate, visible })
   const hasMore = positions.length > limit
   const found = await annotations.findMany(db, apiKey, organizationId, positions.slice(0, limit))
   return { found, hasMore, ids: filter.annotationIds ?? found.map(({ annotationId }) => annotationId) }

@@ -4,7 +4,7 @@ import type { Contents, InvolvedUser } from '../../store/comments/comments.ts'
 import * as comments from '../../store/comments/comments.ts'
 import { doesNotExist } from '../shared/does-not-exist.ts'
 import { type ActingCall, requireAccess, requireVisible } from './acting-user.ts'
-import { withNewest } from './added-comments.ts'
+import { checkThread, withNewest } from './added-comments.ts'
 
 export interface AnnotationInput {
   organizationId: string
@@ -40,13 +40,14 @@ export async function requireThread(
   return { annotation, ...(found.get(comments.refKey(annotation)) as Contents) }
 }
 
-/** The annotation with the counters that follow from its comments, of which there is at least one. */
+/** The annotation with the counters that follow from its comments, of which there is at least one. Refuses too many of them. */
 export function withComments(annotation: StoredAnnotation, left: readonly StoredComment[]): StoredAnnotation {
   const changed = { ...annotation, comments: left.length, commentBytes: 0, ...noComments(annotation) }
   for (const comment of left) {
-    changed.commentBytes += comments.commentText(comment).length
+    changed.commentBytes += comments.commentSize(comment)
     Object.assign(changed, withNewest(changed, comment))
   }
+  checkThread(changed)
   return changed
 }
 

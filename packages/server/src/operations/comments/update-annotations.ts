@@ -13,8 +13,8 @@ import type { StoredAnnotation } from '../../store/comments/annotation.ts'
 import { outcomes } from '../shared/batches.ts'
 import { locationIdOf } from '../shared/locations.ts'
 import { audienceOf, checkVisibility } from './audience-of.ts'
-import { notifies, refuseFields, requireAccess, requireAuthorship } from './acting-user.ts'
 import { ensureAuthors, findExisting, type NamedUser, requireExisting } from './authors.ts'
+import { notifies, refuseFields, requireAccess, requireAuthorship } from './acting-user.ts'
 import { replaceUsers } from './replaced-users.ts'
 import { selectAnnotations } from './selected-annotations.ts'
 import { ThreadChanges } from './thread-changes.ts'
@@ -22,6 +22,9 @@ import { ThreadChanges } from './thread-changes.ts'
 type Update = Operations['commentAnnotations']['update']
 
 const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
+
+/** All comments of the annotations are written again if users are replaced. */
+const maxReplacedBytes = 8 * 1024 * 1024
 
 export async function updateAnnotations(call: Call<Update>) {
   const { input, caller, db, now } = call
@@ -32,9 +35,10 @@ export async function updateAnnotations(call: Call<Update>) {
   }
   const { user } = caller
   refuseFields(user, input, ['updateUsers', 'triggerNotification'])
-  if (user && change)
+  if (change) {
     refuseFields(user, change, ['from', 'resolvedByUserId', 'statusUpdatedByUserId'], 'updatedData.')
-  if (change) await checkUsers(call, change)
+    await checkUsers(call, change)
+  }
   await ensureAuthors(
     db,
     caller.apiKey,
@@ -47,14 +51,24 @@ export async function updateAnnotations(call: Call<Update>) {
   if (hasMore) {
     throw invalid(`More than ${maxBatchItems} annotations match. Send annotationIds to change them in parts.`)
   }
+  const commentBytes = found.reduce((sum, annotation) => sum + annotation.commentBytes, 0)
+  if (updateUsers.length > 0 && commentBytes > maxReplacedBytes) {
+    throw invalid(
+      'The annotations have more than 8 MiB of comments. Send annotationIds to change them in parts.',
+    )
+  }
   if (found.length > 0) {
     const changes = await ThreadChanges.begin(call, input)
     for (const annotation of found) {
       await yieldIfLate()
-      if (change?.visibility || change?.context)
+      if (change?.visibility || change?.context) {
         requireAuthorship(user, annotation.authorId, 'change who sees an annotation')
-      const changed = change ? applyChange(call, annotation, change, changes) : annotation
-      await replaceUsers(call, input.organizationId, changed, updateUsers, changes)
+      }
+      const replaced =
+        updateUsers.length > 0
+          ? await replaceUsers(call, input.organizationId, annotation, updateUsers, changes)
+          : annotation
+      if (change) applyChange(call, replaced, change, changes)
     }
     await changes.save()
   }
@@ -95,7 +109,7 @@ function applyChange(
   before: StoredAnnotation,
   change: CommentAnnotationChange,
   changes: ThreadChanges,
-): StoredAnnotation {
+): void {
   const after: StoredAnnotation = { ...before, data: { ...before.data }, lastUpdated: now }
   const { location, targetElement, context, status, priority, visibility, from, assignedTo } = change
   if (location) {
@@ -122,15 +136,16 @@ function applyChange(
     if (JSON.stringify(after.audience) !== JSON.stringify(before.audience)) after.audienceSeq = changes.seq
   }
   changes.put(after)
-  if (after.assigneeId !== null && after.assigneeId !== before.assigneeId) {
-    changes.involve(after, [{ userId: after.assigneeId, involvement: 'assigned' }])
+  if (after.assigneeId !== before.assigneeId) {
+    changes.unassign(before)
+    if (after.assigneeId !== null)
+      changes.involve(after, [{ userId: after.assigneeId, involvement: 'assigned' }])
   }
   const actorId = user?.userId ?? change.statusUpdatedByUserId ?? change.resolvedByUserId ?? undefined
   const isNotified = notifies(user, input.triggerNotification)
   for (const { name, payload } of eventsOf(before, after)) {
     changes.record({ name, annotation: after, actorId, notifies: isNotified, payload })
   }
-  return after
 }
 
 /** Only a type is required: the built-in status of that type fills what is missing (spec 19.3). */

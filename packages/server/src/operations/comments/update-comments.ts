@@ -1,12 +1,13 @@
 import type { Operations } from '@plenum/protocol'
 import type { Call, CallingUser } from '../../calls/call.ts'
+import { yieldIfLate } from '../../platform/turns/loop-time.ts'
 import type { StoredComment } from '../../store/comments/annotation.ts'
 import { setInvolved } from '../../store/comments/comments.ts'
 import { unique } from '../shared/batches.ts'
 import { commentPayload } from './add-annotations.ts'
 import { ensureAuthors, findExisting, requireExisting } from './authors.ts'
 import { denied, notifies, refuseFields } from './acting-user.ts'
-import { bracedIds, contentOf } from './new-comment.ts'
+import { bracedIds, contentOf, readContent, type SentContent } from './new-comment.ts'
 import { commentOutcomes } from './outcomes.ts'
 import { involvedIn, requireThread, withComments } from './thread.ts'
 import { ThreadChanges } from './thread-changes.ts'
@@ -27,8 +28,12 @@ export async function updateComments(call: Call<Update>) {
   refuseFields(user, input, ['triggerNotification'])
   for (const { authorId } of found) requireOwn(user, authorId)
   if (from) await ensureAuthors(db, caller.apiKey, [from], now)
+  const read = readContent(updatedData, 'updatedData.')
   const changed = new Map<number, StoredComment>()
-  for (const comment of found) changed.set(comment.commentId, await changeComment(call, comment))
+  for (const comment of found) {
+    await yieldIfLate()
+    changed.set(comment.commentId, await changeComment(call, read, comment))
+  }
   const all = comments.map((comment) => changed.get(comment.commentId) ?? comment)
   const changes = await ThreadChanges.begin(call, input)
   const after = { ...withComments(annotation, all), lastUpdated: now }
@@ -56,11 +61,11 @@ function requireOwn(user: CallingUser | undefined, authorId: string): void {
 const done = 'Updated successfully'
 
 async function changeComment(
-  { input, caller, db, now }: Call<Update>,
+  { input: { updatedData }, caller, db, now }: Call<Update>,
+  read: SentContent,
   comment: StoredComment,
 ): Promise<StoredComment> {
-  const { updatedData } = input
-  const content = contentOf(updatedData, 'updatedData.', comment.content)
+  const content = contentOf(read, 'updatedData.', comment.content)
   const named = content.mentioned.map((userId) => ({ userId, field: 'updatedData.taggedUserContacts' }))
   const braced = bracedIds(content, 'updatedData.')
   const existing = await findExisting(db, caller.apiKey, [...content.mentioned, ...braced])

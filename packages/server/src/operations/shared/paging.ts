@@ -20,9 +20,9 @@ const defaultRowsPerQuery = 256
 const maxItemsPerSlice = 4
 /** A larger answer waits until few other large answers of the same API key are open. */
 const maxSmallAnswerBytes = 1024 * 1024
-const maxAnswerBytes = 64 * 1024 * 1024
+export const maxAnswerBytes = 64 * 1024 * 1024
 
-const tooLarge = () =>
+export const tooLarge = () =>
   new ApiError(
     'INVALID_ARGUMENT',
     'The answer would have more than 64 MiB. Read it in parts with a smaller pageSize, under v2.',

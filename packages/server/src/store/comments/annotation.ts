@@ -112,3 +112,17 @@ export const newestCommentFor = (
   }: Pick<StoredAnnotation, 'lastCommentSeq' | 'lastCommentBy' | 'otherCommentSeq'>,
   userId: string,
 ): number => (lastCommentBy === userId ? otherCommentSeq : lastCommentSeq)
+
+/** The first annotations with no more comments and bytes than this together, but at least one. */
+export function firstFew<T extends Pick<StoredAnnotation, 'comments' | 'commentBytes'>>(
+  annotations: readonly T[],
+  max: { comments: number; bytes: number },
+): T[] {
+  let [comments, bytes] = [0, 0]
+  const end = annotations.findIndex((annotation, index) => {
+    comments += annotation.comments
+    bytes += annotation.commentBytes
+    return index > 0 && (comments > max.comments || bytes > max.bytes)
+  })
+  return annotations.slice(0, end === -1 ? undefined : end)
+}

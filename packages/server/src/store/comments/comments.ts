@@ -22,6 +22,13 @@ export const commentText = (comment: StoredComment): string => {
   throw new ApiError('INVALID_ARGUMENT', message)
 }
 
+/** An answer has the profile of each mentioned user, so a mention counts as this many bytes. */
+const bytesPerMention = 1024
+
+/** The size of a comment, as the limit for an annotation counts it. */
+export const commentSize = (comment: StoredComment): number =>
+  Buffer.byteLength(commentText(comment)) + bytesPerMention * comment.content.mentioned.length
+
 /** A comment and the annotation that it belongs to. */
 export type CommentIn = AnnotationRef & { comment: StoredComment }
 
@@ -137,7 +144,7 @@ export async function findContents(
 ): Promise<Map<string, Contents>> {
   const keys = keysOf(apiKey, organizationId, refs)
   const found = new Map(
-    refs.map((ref) => [refKey(ref), { comments: [], reactions: [], users: [] } as Contents]),
+    refs.map((ref): [string, Contents] => [refKey(ref), { comments: [], reactions: [], users: [] }]),
   )
   const contentsOf = ({ document_id, number }: { document_id: string; number: number }) =>
     found.get(refKey({ documentId: document_id, number }))
@@ -162,31 +169,54 @@ export async function findUsers(
   return rows.map(({ user_id, involvement }) => ({ userId: user_id, involvement }))
 }
 
-/** Users who become involved in an annotation, in addition to those who are. */
-export type NewlyInvolved = AnnotationRef & { users: readonly InvolvedUser[] }
+/** A user who becomes involved in an annotation. */
+export type NewlyInvolved = AnnotationRef & InvolvedUser
 
-/** Records that users are involved. Refuses more users than an annotation may have. */
+/** Records that users are involved, in addition to those who are. */
 export async function involve(
   db: Db,
   apiKey: string,
   organizationId: string,
   involved: readonly NewlyInvolved[],
 ): Promise<void> {
-  const rows = involved.flatMap(({ documentId, number, users }) =>
-    users.map(({ userId, involvement }) => ({
-      api_key: apiKey,
-      organization_id: organizationId,
-      document_id: documentId,
-      number,
-      user_id: userId,
-      involvement,
-    })),
-  )
+  const rows = involved.map(({ documentId, number, userId, involvement }) => ({
+    api_key: apiKey,
+    organization_id: organizationId,
+    document_id: documentId,
+    number,
+    user_id: userId,
+    involvement,
+  }))
   await insertUsers(db, rows)
-  const many = involved.filter(({ users }) => users.length > 0)
-  const counts = await countUsers(db, keysOf(apiKey, organizationId, many))
+}
+
+/** Records that no user is assigned to the annotations. */
+export async function unassign(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  refs: readonly AnnotationRef[],
+): Promise<void> {
+  await deleteAssigned(db, keysOf(apiKey, organizationId, refs))
+}
+
+const deleteAssigned = batched<Key>(key, ({ row, fromRows, isPostgres }) => {
+  const isRow = sql`u.api_key = ${row.api_key} and u.organization_id = ${row.organization_id}
+    and u.document_id = ${row.document_id} and u.number = ${row.number} and u.involvement = 'assigned'`
+  const using = isPostgres ? sql`using (select r.* ${fromRows}) as r` : sql``
+  return sql`delete from annotation_users as u ${using} where ${isRow}`
+})
+
+/** Refuses more users than an annotation may have. */
+export async function checkInvolved(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  refs: readonly AnnotationRef[],
+): Promise<void> {
+  const counts = await countUsers(db, keysOf(apiKey, organizationId, refs))
   const max = commentLimits.usersPerAnnotation
-  if (counts.some(({ users }) => Number(users) > max)) {
+  if (counts.some(({ users }) => users > max)) {
     throw new ApiError('INVALID_ARGUMENT', `An annotation can involve at most ${max} users.`)
   }
 }
@@ -215,9 +245,10 @@ export async function setInvolved(
   db: Db,
   apiKey: string,
   organizationId: string,
-  { documentId, number }: AnnotationRef,
+  ref: AnnotationRef,
   users: readonly InvolvedUser[],
 ): Promise<void> {
+  const { documentId, number } = ref
   await db
     .deleteFrom('annotation_users')
     .where('api_key', '=', apiKey)
@@ -225,26 +256,37 @@ export async function setInvolved(
     .where('document_id', '=', documentId)
     .where('number', '=', number)
     .execute()
-  await involve(db, apiKey, organizationId, [{ documentId, number, users }])
+  const rows = users.map((user) => ({ documentId, number, ...user }))
+  await involve(db, apiKey, organizationId, rows)
+  await checkInvolved(db, apiKey, organizationId, [ref])
 }
 
-/** Gives the reactions of a user to another one. A reaction that the other one already has is dropped. */
-export async function replaceReactors(
+/** Gives what users did in an annotation to others: their reactions, and what they have seen. `newIds` is by old id. */
+export async function replaceUsers(
   db: Db,
   apiKey: string,
   organizationId: string,
   { documentId, number }: AnnotationRef,
-  oldUserId: string,
-  newUserId: string,
+  newIds: ReadonlyMap<string, string>,
 ): Promise<void> {
-  const ofAnnotation = sql`api_key = ${apiKey} and organization_id = ${organizationId}
-    and document_id = ${documentId} and number = ${number}`
-  await sql`
-    insert into comment_reactions (api_key, organization_id, document_id, number, comment_id, icon, user_id, created_at)
-    select api_key, organization_id, document_id, number, comment_id, icon, ${newUserId}, created_at
-    from comment_reactions where ${ofAnnotation} and user_id = ${oldUserId}
-    on conflict do nothing`.execute(db)
-  await sql`delete from comment_reactions where ${ofAnnotation} and user_id = ${oldUserId}`.execute(db)
+  for (const table of ['comment_reactions', 'annotation_views'] as const) {
+    const removed = await db
+      .deleteFrom(table)
+      .where('api_key', '=', apiKey)
+      .where('organization_id', '=', organizationId)
+      .where('document_id', '=', documentId)
+      .where('number', '=', number)
+      .where('user_id', 'in', [...newIds.keys()])
+      .returningAll()
+      .execute()
+    if (removed.length === 0) continue
+    const rows = removed.map((row) => ({ ...row, user_id: newIds.get(row.user_id) as string }))
+    await db
+      .insertInto(table)
+      .values(rows)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+  }
 }
 
 /** The ids of the comments of an annotation. */

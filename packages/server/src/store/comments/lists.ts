@@ -35,12 +35,23 @@ export interface Window {
 
 /** An annotation in a list, and the columns that the list is ordered by. */
 export interface Position extends AnnotationRef {
+  annotationId: string
   lastUpdated: number
-  audience: Audience | null
 }
 
-/** One statement scans this many rows: 2 ms on SQLite. On PostgreSQL a statement is a round trip, so it scans more. */
-const rowsPerScan = (db: Db) => (sqliteOf(db) ? 200 : 2000)
+/**
+ * One statement scans this many rows: 2 ms on SQLite. On PostgreSQL a statement is a round trip, so it scans more. An audience
+ * may have 16 KiB.
+ */
+const rowsPerScan = (db: Db) => (sqliteOf(db) ? 200 : 500)
+
+/** How a list is read. */
+interface Reading {
+  /** Called between statements. */
+  pause: () => Promise<void>
+  /** Default: everything is visible. */
+  visible?: Visible | undefined
+}
 
 /** Lists the positions of annotations by their last change, then document and number. */
 export async function list(
@@ -48,21 +59,68 @@ export async function list(
   apiKey: string,
   filter: Filter,
   window: Window,
-  visible?: Visible,
+  reading: Reading,
 ): Promise<Position[]> {
-  const { documentIds, annotationIds } = filter
-  if (documentIds?.length === 0 || annotationIds?.length === 0) return []
-  if (annotationIds) {
-    const rows = await rowsOf(db, apiKey, filter).where('annotation_id', 'in', annotationIds).execute()
-    const inDocuments = rows.filter((row) => !documentIds || documentIds.includes(row.document_id))
-    return inWindow(await keepFitting(inDocuments, filter, visible), window)
-  }
-  if (!documentIds) return scan(db, apiKey, filter, undefined, window, visible)
+  const { documentIds, annotationIds, mentionedIds } = filter
+  if (documentIds?.length === 0 || mentionedIds?.length === 0) return []
+  if (annotationIds) return inWindow(await findNamed(db, apiKey, filter, annotationIds, reading), window)
+  if (!documentIds) return scan(db, apiKey, filter, undefined, window, reading)
   const found: Position[] = []
   for (const documentId of documentIds) {
-    found.push(...(await scan(db, apiKey, filter, documentId, window, visible)))
+    found.push(...(await scan(db, apiKey, filter, documentId, window, reading)))
   }
   return inWindow(found, window)
+}
+
+/** An id names one annotation in each document. Without a document, a list shows this many with the same id. */
+const maxWithSameId = 30
+
+/** The annotations with these ids that fit, in the documents of the filter or, without them, in any document. */
+async function findNamed(
+  db: Db,
+  apiKey: string,
+  filter: Filter,
+  annotationIds: readonly string[],
+  reading: Reading,
+): Promise<Position[]> {
+  const { documentIds } = filter
+  const { visible } = reading
+  if (annotationIds.length === 0) return []
+  if (documentIds) {
+    const query = rowsOf(db, apiKey, filter, visible)
+      .where('annotation_id', 'in', annotationIds)
+      .where('document_id', 'in', documentIds)
+    return keepFitting(await query.execute(), filter, visible)
+  }
+  const found: Position[] = []
+  for (const annotationId of annotationIds) {
+    found.push(...(await findInAllDocuments(db, apiKey, filter, annotationId, reading)))
+  }
+  return found
+}
+
+async function findInAllDocuments(
+  db: Db,
+  apiKey: string,
+  filter: Filter,
+  annotationId: string,
+  { pause, visible }: Reading,
+): Promise<Position[]> {
+  const found: Position[] = []
+  const limit = rowsPerScan(db)
+  for (let after = ''; ;) {
+    await pause()
+    const rows = await rowsOf(db, apiKey, filter, visible)
+      .where('annotation_id', '=', annotationId)
+      .where('document_id', '>', after)
+      .orderBy('document_id')
+      .limit(limit)
+      .execute()
+    found.push(...(await keepFitting(rows, filter, visible)))
+    const last = rows.at(-1)
+    if (!last || rows.length < limit || found.length >= maxWithSameId) return found.slice(0, maxWithSameId)
+    after = last.document_id
+  }
 }
 
 /** Scans the annotations of a document, or of the organization, in order and in short steps, until enough of them fit. */
@@ -72,39 +130,39 @@ async function scan(
   filter: Filter,
   documentId: string | undefined,
   window: Window,
-  visible: Visible | undefined,
+  { pause, visible }: Reading,
 ): Promise<Position[]> {
   const found: Position[] = []
-  const limit = rowsPerScan(db)
+  // Most lists have no filter: the first statement finds all that the page needs.
+  let limit = Math.min(window.limit, rowsPerScan(db))
   for (let { after } = window; ;) {
-    const rows = await inOrder(
-      rowsOf(db, apiKey, filter),
-      documentId,
-      { ...window, after, limit },
-      filter,
-    ).execute()
+    await pause()
+    const step = { ...window, after, limit }
+    const rows = await inOrder(rowsOf(db, apiKey, filter, visible), documentId, step, filter).execute()
     found.push(...(await keepFitting(rows, filter, visible)))
     const last = rows.at(-1)
     if (!last || rows.length < limit || found.length >= window.limit) return found.slice(0, window.limit)
     after = [last.last_updated, last.document_id, last.number]
+    limit = rowsPerScan(db)
   }
 }
 
 const columns = [
   'annotations.document_id',
   'annotations.number',
+  'annotations.annotation_id',
   'annotations.last_updated',
   'annotations.created_at',
   'annotations.author_id',
   'annotations.status_id',
   'annotations.resolved_by',
   'annotations.location_id',
-  'annotations.audience',
 ] as const
 
 interface Row {
   document_id: string
   number: number
+  annotation_id: string
   last_updated: number
   created_at: number
   author_id: string
@@ -117,7 +175,12 @@ interface Row {
 }
 
 /** The columns that decide whether an annotation fits. Conditions on other tables are columns too: a scan has no gaps. */
-const rowsOf = (db: Db, apiKey: string, { organizationId, mentionedIds, folderId }: Filter) => {
+const rowsOf = (
+  db: Db,
+  apiKey: string,
+  { organizationId, mentionedIds, folderId }: Filter,
+  visible: Visible | undefined,
+) => {
   const always = sql<number>`1`
   const mentions = sql<number>`
     case when exists (
@@ -139,6 +202,7 @@ const rowsOf = (db: Db, apiKey: string, { organizationId, mentionedIds, folderId
     .select([
       (mentionedIds ? mentions : always).as('is_mentioned'),
       (folderId === undefined ? always : inFolder).as('is_in_folder'),
+      (visible ? sql<string | null>`annotations.audience` : sql<null>`null`).as('audience'),
     ])
     .where('annotations.api_key', '=', apiKey)
     .where('annotations.organization_id', '=', organizationId)
@@ -191,17 +255,18 @@ async function keepFitting(
   filter: Filter,
   visible: Visible | undefined,
 ): Promise<Position[]> {
-  const fitting = rows.filter((row) => fits(row, filter)).map(toPosition)
-  if (!visible || fitting.length === 0) return fitting
-  const isVisible = await visible(fitting.map(({ audience }) => audience))
-  return fitting.filter(({ audience }) => isVisible(audience))
+  const fitting = rows.filter((row) => fits(row, filter))
+  if (!visible || fitting.length === 0) return fitting.map(toPosition)
+  const audiences = fitting.map((row) => (row.audience === null ? null : parse<Audience>(row.audience)))
+  const isVisible = await visible(audiences)
+  return fitting.filter((_, index) => isVisible(audiences[index] ?? null)).map(toPosition)
 }
 
-const toPosition = ({ document_id, number, last_updated, audience }: Row): Position => ({
+const toPosition = ({ document_id, number, annotation_id, last_updated }: Row): Position => ({
   documentId: document_id,
   number,
+  annotationId: annotation_id,
   lastUpdated: last_updated,
-  audience: audience === null ? null : parse(audience),
 })
 
 const isIn = (value: string | null, values: readonly string[] | undefined) =>
@@ -220,11 +285,14 @@ const fits = (row: Row, filter: Filter): boolean =>
   row.is_mentioned === 1 &&
   row.is_in_folder === 1
 
+/** The columns that a list is ordered by. */
+type Place = Omit<Position, 'annotationId'>
+
 /** Orders the positions and returns those that are in the window. */
 function inWindow(positions: readonly Position[], { limit, after, order }: Window): Position[] {
   const sign = order === 'asc' ? 1 : -1
   const compareIds = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
-  const compare = (a: Omit<Position, 'audience'>, b: Omit<Position, 'audience'>) =>
+  const compare = (a: Place, b: Place) =>
     sign * (a.lastUpdated - b.lastUpdated || compareIds(a.documentId, b.documentId) || a.number - b.number)
   const [lastUpdated, documentId, number] = (after ?? [0, '', 0]) as [number, string, number]
   const behind = after

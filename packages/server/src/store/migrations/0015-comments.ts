@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import { ddl } from './ddl.ts'
 import type { ColumnTypes } from './migration.ts'
 
@@ -123,20 +123,17 @@ export async function up(db: Kysely<unknown>, types: ColumnTypes): Promise<void>
   await createEvents(db, types)
 }
 
-/** Only the database can number events without a gap in time between the number and the commit, so its own counters are used. */
+/** The database numbers events with its own counters. */
 async function createEvents(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
   const { id, dialect } = types
   const isPostgres = dialect === 'postgres'
-  const transaction = sql`pg_current_xact_id()::text::bigint`
   await db.schema
     .createTable('events')
     .addColumn('event_id', isPostgres ? 'bigserial' : 'integer', (column) =>
       isPostgres ? column.primaryKey() : column.primaryKey().autoIncrement(),
     )
     .addColumn('api_key', id, (column) => column.notNull())
-    .addColumn('transaction_id', 'bigint', (column) =>
-      column.notNull().defaultTo(isPostgres ? transaction : 0),
-    )
+    .addColumn('transaction_id', 'bigint', (column) => column.notNull())
     .addColumn('name', 'text', (column) => column.notNull())
     .addColumn('organization_id', id)
     .addColumn('document_id', id)
@@ -161,4 +158,5 @@ async function createEvents(db: Kysely<unknown>, types: ColumnTypes): Promise<vo
     'api_keys',
     ['api_key'],
   ).execute()
+  await table('event_log', 1, { server: 'id', first_transaction_id: 'bigint' }).execute()
 }

@@ -19,7 +19,7 @@ export interface AnnotationTable {
   location_id: string | null
   /** How many comments there are. */
   comments: number
-  /** The size of all comments as JSON. */
+  /** The size of all comments as JSON, and 1 KiB for each mention. */
   comment_bytes: number
   /** The position of the newest comment. Positions are never used again. */
   last_position: number
@@ -105,8 +105,9 @@ export interface EventTable {
   event_id: number
   api_key: string
   /**
-   * PostgreSQL: the id of the transaction that wrote the event. Readers wait until no older transaction is in progress, so a
-   * late commit is never skipped. SQLite commits in the order of `event_id`, so this is 0.
+   * PostgreSQL: the id of the transaction that wrote the event, counted from `first_transaction_id`. Readers wait until no
+   * older transaction is in progress, so a late commit is never skipped. SQLite commits in the order of `event_id`, so this
+   * is 0.
    */
   transaction_id: number
   name: string
@@ -128,4 +129,12 @@ export interface PrunedEventTable {
   api_key: string
   transaction_id: number
   event_id: number
+}
+
+/** The PostgreSQL server that numbers the transactions of the event log: one row (PostgreSQL only). */
+export interface EventLogTable {
+  /** Identifies the server and its history. */
+  server: string
+  /** Is added to the ids of this server's transactions, so that they are above those of the servers before. */
+  first_transaction_id: number
 }

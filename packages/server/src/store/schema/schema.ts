@@ -16,6 +16,7 @@ import type {
   CommentReactionTable,
   CommentTable,
   EventTable,
+  EventLogTable,
   PrunedEventTable,
   RemovedAnnotationTable,
 } from './comment-tables.ts'
@@ -299,6 +300,7 @@ export interface Schema {
   removed_annotations: RemovedAnnotationTable
   events: EventTable
   pruned_events: PrunedEventTable
+  event_log: EventLogTable
   notifications: NotificationTable
   notification_recipients: NotificationRecipientTable
   notification_configs: NotificationConfigTable

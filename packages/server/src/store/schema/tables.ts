@@ -102,7 +102,8 @@ export const tables = {
   editor_version_parts: { parent: 'editor_versions', rowsPerDelete: 50, onMove: 'cascade', hasBytes: true },
   editor_version_authors: { parent: 'editor_versions', rowsPerDelete: 200, onMove: 'cascade' },
   annotations: { parent: 'documents', rowsPerDelete: 50, onMove: 'in steps' },
-  comments: { parent: 'annotations', rowsPerDelete: 50, onMove: 'cascade' },
+  // A comment may have 64 KiB, an event 80 KiB.
+  comments: { parent: 'annotations', rowsPerDelete: 10, onMove: 'cascade' },
   annotation_users: { parent: 'annotations', rowsPerDelete: 200, onMove: 'cascade' },
   comment_reactions: { parent: 'comments', rowsPerDelete: 200, onMove: 'cascade' },
   annotation_views: { parent: 'annotations', rowsPerDelete: 200, onMove: 'cascade' },
@@ -113,11 +114,12 @@ export const tables = {
   },
   events: {
     parent: 'api_keys',
-    rowsPerDelete: 100,
+    rowsPerDelete: 10,
     onMove: 'in steps',
     noForeignKey: 'An event can be about no document and no organization.',
   },
   pruned_events: { parent: 'api_keys' },
+  event_log: { parent: null },
   notifications: { parent: 'documents', rowsPerDelete: 100, onMove: 'in steps' },
   notification_recipients: { parent: 'notifications', rowsPerDelete: 200 },
   notification_configs: {

@@ -73,16 +73,19 @@ export async function ensure(
   profiles: readonly (Profile & { userId: string })[],
   now: number,
 ) {
-  if (profiles.length === 0) return
-  await db
-    .insertInto('users')
-    .values(
-      inLockOrder(profiles, (profile) => profile.userId).map((profile) =>
-        newRow(apiKey, profile.userId, mergeProfile({}, profile), now),
-      ),
-    )
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
+  // In the same order in every call, so that two calls never wait for each other's rows.
+  const ordered = inLockOrder(profiles, (profile) => profile.userId)
+  for (let from = 0; from < ordered.length; from += maxProfilesPerStatement) {
+    await yieldIfLate()
+    const rows = ordered
+      .slice(from, from + maxProfilesPerStatement)
+      .map((profile) => newRow(apiKey, profile.userId, mergeProfile({}, profile), now))
+    await db
+      .insertInto('users')
+      .values(rows)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+  }
 }
 
 /** Merges the sent fields into the profiles, and creates missing profiles. */

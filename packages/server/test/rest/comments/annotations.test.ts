@@ -1,33 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-
-const organizationId = 'org_1'
-const documentId = 'doc_1'
-const ref = { organizationId, documentId }
-const ada = { userId: 'ada', name: 'Ada' }
-const grace = { userId: 'grace', name: 'Grace' }
+import { ada, commentCalls, documentId, grace, organizationId, ref } from './calls.ts'
 
 describe.each(stores)('comment annotations on %s', (store) => {
   const server = useServer(store)
-
-  /** A tenant with a document, whose members are Ada and Grace. */
-  async function tenantWithDocument() {
-    const tenant = await given.tenant(server)
-    await given.document(tenant)
-    await tenant.client.users.add({ organizationId, users: [ada, grace] })
-    const add = (annotationId: string, fields: object = {}, commentText = 'Is this right?') =>
-      tenant.client.commentAnnotations.add({
-        ...ref,
-        commentAnnotations: [{ annotationId, commentData: [{ commentText, from: ada }], ...fields }],
-      })
-    const get = async (filter: object = ref) =>
-      (await tenant.client.commentAnnotations.get({ organizationId, ...filter })).data as Record<
-        string,
-        unknown
-      >[]
-    return { ...tenant, add, get }
-  }
+  const { tenantWithDocument } = commentCalls(server)
 
   test('[19.1] [19.2] an added annotation is read with its comments, its author and its number', async () => {
     const { client, add, get } = await tenantWithDocument()
@@ -124,32 +101,5 @@ describe.each(stores)('comment annotations on %s', (store) => {
     expect(await read()).toHaveLength(1)
     await client.comments.delete(thread)
     expect(await get()).toEqual([])
-  })
-
-  test('[27.1] [27.1.1] every change is one event, and a reader continues behind the last one', async () => {
-    const { client, add } = await tenantWithDocument()
-    await add('a1')
-    const { data: first } = await client.events.get({})
-    expect(first.events).toMatchObject([
-      { name: 'comment_annotation.add', actor: { userId: 'ada' }, documentId, annotationId: 'a1' },
-    ])
-    await client.comments.add({
-      ...ref,
-      annotationId: 'a1',
-      commentData: [{ commentText: 'x', from: grace }],
-    })
-    await client.commentAnnotations.update({ ...ref, updatedData: { assignedTo: grace } })
-    await client.commentAnnotations.delete(ref)
-    const { data: next } = await client.events.get({ after: first.after })
-    expect(next.events.map(({ name }) => name)).toEqual([
-      'comment.add',
-      'comment_annotation.assign',
-      'comment_annotation.delete',
-    ])
-    expect((await client.events.get({ after: next.after })).data).toEqual({
-      events: [],
-      after: next.after,
-      hasMore: false,
-    })
   })
 })

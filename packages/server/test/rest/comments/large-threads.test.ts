@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest'
+import { expectFreeLoop, shortestLoopBlock } from '../../support/event-loop.ts'
+import { stores, useServer } from '../../support/harness.ts'
+import { seed } from '../../support/large-data.ts'
+import { comment, commentCalls, documentId, organizationId, ref } from './calls.ts'
+
+describe.each(stores)('large threads on %s', (store) => {
+  const server = useServer(store)
+  const { tenantWithDocument } = commentCalls(server)
+
+  /** Two annotations that are as large as possible: many comments, many mentions, users with long profiles. */
+  async function tenantWithLargeThreads() {
+    const calls = await tenantWithDocument()
+    const { client, add, reply } = calls
+    const users = Array.from({ length: 100 }, (_, index) => ({
+      userId: `u${index}`,
+      photoUrl: `https://x.example/${'x'.repeat(1_900)}`,
+      notes: 'x'.repeat(10_000),
+    }))
+    for (const some of [users.slice(0, 50), users.slice(50)])
+      await client.users.add({ organizationId, users: some })
+    const everyone = users.map(({ userId }) => `{{${userId}}}`).join('')
+    const from = { userId: 'u0' }
+    const crowded = comment(everyone, { from })
+    for (const id of ['a1', 'a2']) {
+      await add(id, { commentData: Array.from({ length: 17 }, () => crowded) })
+      for (let call = 0; call < 9; call++)
+        await reply(id, ...Array.from({ length: 100 }, (_, index) => comment(`${index}`, { from })))
+    }
+    return calls
+  }
+
+  test(
+    '[19.0.1] [S2] the largest threads are read and changed without blocking the event loop',
+    { timeout: 120_000 },
+    async () => {
+      const { client, post } = await tenantWithLargeThreads()
+      const thread = { ...ref, annotationId: 'a1' }
+      const calls: [string, () => Promise<unknown>][] = [
+        ['list', () => post('get', ref)],
+        ['by ids', () => post('get', { organizationId, annotationIds: ['a1', 'a2'] })],
+        ['v1', () => post('get', ref, 'v1')],
+        ['comments', () => post('comments/get', thread)],
+        [
+          'users',
+          () =>
+            client.commentAnnotations.update({
+              ...ref,
+              updateUsers: [{ oldUser: { userId: 'u1' }, newUser: { userId: 'u1' } }],
+              updatedData: { priority: { id: 'P1', name: 'x' } },
+            }),
+        ],
+      ]
+      for (const [during, call] of calls) {
+        expectFreeLoop(await shortestLoopBlock(call), { during: { during } })
+      }
+      const { body } = await post('get', ref)
+      const [first] = body.result.data
+      expect(first.comments).toHaveLength(917)
+      expect(first.comments[0].to).toHaveLength(100)
+      expect(first.comments[0].to[5]).not.toHaveProperty('notes')
+      expect((await client.comments.get(thread)).data).toEqual(first.comments.map(() => expect.anything()))
+    },
+  )
+
+  test(
+    '[19.2] [19.5] [S2] a filter that matches nothing in 30,000 annotations, and a count of them, do not block the event loop',
+    { timeout: 120_000 },
+    async () => {
+      const { client, apiKey } = await tenantWithDocument()
+      await seed(server.database, apiKey, organizationId).annotations(30_000, documentId)
+      const none = { organizationId, userIds: ['grace'] }
+      const calls: [string, () => Promise<{ data: unknown }>, unknown][] = [
+        ['organization', () => client.commentAnnotations.get(none), []],
+        ['document', () => client.commentAnnotations.get({ ...none, documentId }), []],
+        [
+          'update',
+          () => client.commentAnnotations.update({ ...ref, ...none, updatedData: { assignedTo: null } }),
+          {},
+        ],
+        ['delete', () => client.commentAnnotations.delete({ ...ref, ...none }), {}],
+        [
+          'count',
+          () =>
+            client.commentAnnotations.count({ organizationId, documentIds: [documentId], userId: 'grace' }),
+          { [documentId]: { total: 30_000, unread: 30_000 } },
+        ],
+      ]
+      for (const [during, call, expected] of calls) {
+        expect((await call()).data, during).toEqual(expected)
+        expectFreeLoop(await shortestLoopBlock(call), { during: { during } })
+      }
+    },
+  )
+})

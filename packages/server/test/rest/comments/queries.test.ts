@@ -1,0 +1,67 @@
+import pg from 'pg'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { SqliteConnection } from '../../../src/store/engine/sqlite-driver.ts'
+import { stores, useServer } from '../../support/harness.ts'
+import { seed } from '../../support/large-data.ts'
+import { comment, commentCalls, documentId, organizationId, ref } from './calls.ts'
+
+const page = { ...ref, pageSize: 50 }
+
+describe.each(stores)('the statements of a page of annotations on %s', (store) => {
+  const server = useServer(store)
+  const { tenantWithDocument } = commentCalls(server)
+  afterEach(() => vi.restoreAllMocks())
+
+  test('[19.2.2] a page of fifty annotations takes as many statements as a page of one', async () => {
+    const { client } = await tenantWithDocument()
+    const add = (count: number, from: number) =>
+      client.commentAnnotations.add({
+        ...ref,
+        commentAnnotations: Array.from({ length: count }, (_, index) => ({
+          commentData: [0, 1, 2, 3, 4].map((one) =>
+            comment(`{{ada}} ${one}`, { from: { userId: `u${(from + index) % 50}` } }),
+          ),
+        })),
+      })
+    const sqlite = vi.spyOn(SqliteConnection.prototype, 'run')
+    const postgres = vi.spyOn(pg.Client.prototype, 'query')
+    /** The statements of one read, without those that check the credentials. */
+    const count = async (expected: number) => {
+      sqlite.mockClear()
+      postgres.mockClear()
+      expect((await client.commentAnnotations.get(page)).data).toHaveLength(expected)
+      const texts = [
+        ...sqlite.mock.calls.map(([text]) => text),
+        ...postgres.mock.calls.map(([query]: unknown[]) =>
+          typeof query === 'string' ? query : (query as { text: string }).text,
+        ),
+      ]
+      return texts.filter((text) => /annotation|comment|from "(users|documents)"/.test(text)).length
+    }
+    await add(1, 0)
+    expect(await count(1)).toBe(7)
+    await add(49, 1)
+    expect(await count(50)).toBe(store === 'sqlite' ? 3 + 4 * 50 : 7)
+  })
+})
+
+describe('the rows that a page of annotations reads', () => {
+  const server = useServer('sqlite')
+  const { tenantWithDocument } = commentCalls(server)
+  afterEach(() => vi.restoreAllMocks())
+
+  test('[19.2.2] a page reads as many rows in a document with 10,000 annotations as in one with 60', async () => {
+    const rows: number[] = []
+    for (const count of [60, 10_000]) {
+      const { client, apiKey } = await tenantWithDocument()
+      await seed(server.database, apiKey, organizationId).annotations(count, documentId)
+      const run = vi.spyOn(SqliteConnection.prototype, 'run')
+      expect((await client.commentAnnotations.get(page)).data).toHaveLength(50)
+      rows.push(
+        run.mock.results.reduce((sum, { value }) => sum + (value as { rows: unknown[] }).rows.length, 0),
+      )
+      run.mockRestore()
+    }
+    expect(rows[1]).toBe(rows[0])
+  })
+})
