@@ -5,6 +5,7 @@ import { chromiumForTests } from '../../server/test/support/browser.ts'
 import * as given from '../../server/test/support/given.ts'
 import { startServer, type TestServer } from '../../server/test/support/harness.ts'
 import { tokenFor } from '../../server/test/support/user-tokens.ts'
+import type { ThreadActions } from '../src/react.ts'
 import { bundle, servePage } from './support/pages.ts'
 
 let server: TestServer
@@ -40,6 +41,8 @@ type PageGlobals = {
   room: Room
   setDocumentId(documentId: string | undefined): void
   othersRenders: number
+  showThreads(isShown: boolean): void
+  threadActions: ThreadActions
   sockets: WebSocket[]
 }
 
@@ -220,5 +223,40 @@ test(
     expect(lists).toBeLessThanOrEqual(3)
     expect(bob.messages.filter(({ type }) => type === 'listVersions')).toHaveLength(1)
     expect(bob.messages.find(({ type }) => type === 'openEditor')).toMatchObject({ contentType: 'text' })
+  },
+)
+
+test(
+  '[K17.3] components render the threads of a document, and change them for everybody',
+  { timeout: 300_000 },
+  async ({ skip }) => {
+    if (!browser) return skip('there is no Chromium, and it cannot be installed here')
+    const tenant = await given.tenant(server)
+    const ada = await visit(browser, await tokenFor(tenant, 'ada'))
+    const bob = await visit(browser, await tokenFor(tenant, 'bob'))
+    const threadsIn = async ({ tab }: typeof ada) =>
+      JSON.parse((await tab.locator('code').textContent()) ?? 'null')
+    for (const user of [ada, bob]) {
+      await expect.poll(user.shown).toMatchObject({ status: 'connected' })
+      await user.tab.evaluate(() => (globalThis as unknown as PageGlobals).showThreads(true))
+      await expect.poll(() => threadsIn(user)).toEqual({ isLoading: false, threads: [] })
+    }
+    const annotationId = await ada.tab.evaluate(() =>
+      (globalThis as unknown as PageGlobals).threadActions.add({ commentText: 'Ready?' }),
+    )
+    const thread = { annotationId, texts: ['Ready?'], status: 'OPEN' }
+    await expect.poll(() => threadsIn(bob)).toMatchObject({ threads: [{ ...thread, unread: true }] })
+    await bob.tab.evaluate(async (id) => {
+      const { threadActions } = globalThis as unknown as PageGlobals
+      await threadActions.reply(id, { commentText: 'Yes.' })
+      await threadActions.resolve(id)
+    }, annotationId)
+    await expect
+      .poll(() => threadsIn(ada))
+      .toMatchObject({
+        threads: [{ annotationId, texts: ['Ready?', 'Yes.'], status: 'RESOLVED', unread: true }],
+      })
+    // The editor and the presence of the document came back after the topic was added.
+    await expect.poll(ada.shown).toMatchObject({ status: 'connected', connection: 'connected' })
   },
 )

@@ -10,6 +10,7 @@ import {
   useOthers,
   usePresence,
   useSelf,
+  useThreads,
   useVersions,
 } from '../../src/react.ts'
 
@@ -74,12 +75,33 @@ function Room({ documentId }: { documentId: string }) {
   return createElement('pre', null, JSON.stringify(shown))
 }
 
+/** Shows the threads as JSON in an element of its own. A test shows it with `showThreads(true)`. */
+function Threads({ documentId }: { documentId: string }) {
+  const { threads, isLoading, actions } = useThreads('org_1', documentId)
+  Object.assign(globalThis, { threadActions: actions })
+  const shown = threads.map(({ annotationId, comments, unread, status }) => ({
+    annotationId,
+    texts: comments.map(({ commentText }) => commentText),
+    unread,
+    status: status.id,
+  }))
+  return createElement('code', null, JSON.stringify({ isLoading, threads: shown }))
+}
+
 function App() {
+  const [hasThreads, showThreads] = useState(false)
+  Object.assign(globalThis, { showThreads })
   const [documentId, setDocumentId] = useState<string | undefined>('doc_1')
   Object.assign(globalThis, { setDocumentId })
   if (documentId === undefined) return null
   const props = { documentId, key: documentId }
-  return createElement(Fragment, null, createElement(Room, props), createElement(Others, { documentId }))
+  return createElement(
+    Fragment,
+    null,
+    createElement(Room, props),
+    createElement(Others, { documentId }),
+    hasThreads && createElement(Threads, { documentId }),
+  )
 }
 
 /** Connects and renders the application. The page is empty until then. */
