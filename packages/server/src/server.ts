@@ -175,8 +175,8 @@ export function createServer(deps: ServerDeps): Server {
     addressOf: (request) => requestAddress(request, trustedProxyHops),
     runVersionOperation: createLiveVersionCalls(services, callables, log),
     readThreads: async (apiKey, document, from, to) => {
-      const { pause } = services.longReads.open(apiKey)
-      const changes = await readChangedThreads(database.read, apiKey, document, from, to, pause)
+      const reading = services.longReads.open(apiKey)
+      const changes = await readChangedThreads(database.read, apiKey, document, from, to, reading)
       // Clients are sent only what is durable.
       await database.durable()
       return changes

@@ -22,15 +22,14 @@ export const eventHandlers: Handlers<Operations['events']> = {
     const start = input.after === undefined ? undefined : readPosition(input.after)
     if (start && !(await hasReached(db, start))) throw notReached()
     const filter = { names, organizationId, documentId }
-    const { pause } = longReads.open(apiKey)
+    const reading = longReads.open(apiKey)
     const found: StoredEvent[] = []
     let after = start
     let hasMore = true
     let bytesLeft = maxBytes
     for (let reads = 0; hasMore && found.length < limit && bytesLeft > 0 && reads < maxReads; reads++) {
-      await pause()
       const options = { after, filter, limit: limit - found.length, maxBytes: bytesLeft }
-      const batch = await events.read(db, apiKey, options)
+      const batch = await reading.query(() => events.read(db, apiKey, options))
       found.push(...(visible ? await visible(batch.events) : batch.events))
       ;({ last: after, hasMore } = batch)
       bytesLeft -= batch.bytes

@@ -69,15 +69,15 @@ export const annotationHandlers: Handlers<Family> = {
     const { organizationId, userId, statusIds } = input
     if (caller.user && caller.user.userId !== userId) throw denied('userId must be the user of the token.')
     const documentIds = unique(input.documentIds)
-    const { pause } = longReads.open(caller.apiKey)
-    const visibleIn = await createReader(call, documentIds, pause)
+    const reading = longReads.open(caller.apiKey)
+    const visibleIn = await createReader(call, documentIds, reading.pause)
     const counts: [string, { total: number; unread: number }][] = []
     for (const documentId of documentIds) {
       const visible = await visibleIn(documentId)
       const of = { organizationId, documentId, userId, statusIds }
       counts.push([
         documentId,
-        visible ? await count(db, caller.apiKey, of, visible, pause) : { total: 0, unread: 0 },
+        visible ? await count(db, caller.apiKey, of, visible, reading) : { total: 0, unread: 0 },
       ])
     }
     return Object.fromEntries(counts)
@@ -158,10 +158,11 @@ function allAnnotations(
 ) {
   const filter = filterOf(input)
   const { order = 'desc' } = input
-  const { pause } = services.longReads.open(apiKey)
+  const reading = services.longReads.open(apiKey)
   return {
+    isSliced: true,
     async read(window: Window): Promise<Slot[]> {
-      const positions = await list(db, apiKey, filter, { ...window, order }, { pause, visible })
+      const positions = await list(db, apiKey, filter, { ...window, order }, reading, visible)
       return positions.map((position) => ({
         position,
         cursor: [position.lastUpdated, position.documentId, position.number],
@@ -175,18 +176,17 @@ function allAnnotations(
 /** The annotations with these ids, in the order of the ids. */
 async function namedAnnotations(call: Call<Get>, annotationIds: string[], visible: Visible | undefined) {
   const { input, caller, db, services } = call
-  const { pause } = services.longReads.open(caller.apiKey)
+  const reading = services.longReads.open(caller.apiKey)
   const window = { limit: Infinity, after: undefined, order: 'asc' as const }
-  const found = await list(db, caller.apiKey, { ...filterOf(input), annotationIds }, window, {
-    pause,
-    visible,
-  })
+  const filter = { ...filterOf(input), annotationIds }
+  const found = await list(db, caller.apiKey, filter, window, reading, visible)
   const positions = annotationIds.flatMap((id): (Position | undefined)[] => {
     const same = found.filter(({ annotationId }) => annotationId === id)
     return same.length > 0 ? same : [undefined]
   })
   const slots = positions.map((position, index): Slot => ({ position, cursor: [index + 1] }))
   return {
+    isSliced: true,
     async read({ limit, after: [start] = [0] }: Window): Promise<Slot[]> {
       return slots.slice(Number(start), Number(start) + limit)
     },
@@ -198,12 +198,13 @@ async function namedAnnotations(call: Call<Get>, annotationIds: string[], visibl
 async function present(call: Call<Get>, slots: readonly Slot[]): Promise<(CommentAnnotation | null)[]> {
   const { input, caller, db, version, services } = call
   const { organizationId } = input
-  const { pause } = services.longReads.open(caller.apiKey)
+  const reading = services.longReads.open(caller.apiKey)
   const positions = slots.flatMap(({ position }) => position ?? [])
-  const stored = await annotations.findMany(db, caller.apiKey, organizationId, positions)
   const { user, apiKey } = caller
-  const unread = user && (await findUnread(db, apiKey, organizationId, stored, user.userId))
-  const shown = await presentAnnotations({ db, apiKey, organizationId, version, pause, unread }, stored)
+  const stored = await reading.query(() => annotations.findMany(db, apiKey, organizationId, positions))
+  const unread =
+    user && (await reading.query(() => findUnread(db, apiKey, organizationId, stored, user.userId)))
+  const shown = await presentAnnotations({ db, apiKey, organizationId, version, reading, unread }, stored)
   const byRef = new Map(stored.map((annotation, index) => [refKey(annotation), shown[index]]))
   // In a list, an annotation that was deleted since its position was read is left out.
   return slots.flatMap(({ position }) =>

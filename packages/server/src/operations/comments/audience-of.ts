@@ -5,14 +5,14 @@ import { unique } from '../shared/batches.ts'
 /** Keys that would look like the server's own fields of an access context (spec 22.6). */
 const reservedKeys = ['organizationPrivate', '__svc_private_self']
 
-/** The fields of an access context, as `key:value`. */
+/** The fields of an access context, as `key:value`. A key has no `:`, so two different fields never look the same. */
 export function accessFieldsOf(context: CommentAnnotationInput['context'], path = 'context'): string[] {
   const entries = Object.entries(context?.access ?? {})
   for (const [key] of entries) {
-    if (reservedKeys.includes(key) || key.trim() === '' || key.length > 100) {
+    if (reservedKeys.includes(key) || key.trim() === '' || key.length > 100 || key.includes(':')) {
       throw new ApiError(
         'INVALID_ARGUMENT',
-        `${path}.access must have keys of 1 to 100 characters other than ${reservedKeys.join(' and ')}.`,
+        `${path}.access must have keys of 1 to 100 characters without ":", other than ${reservedKeys.join(' and ')}.`,
       )
     }
   }

@@ -1,3 +1,5 @@
+import { encodeJson, joinedBody } from '../../calls/answers/encoded-json.ts'
+import type { LongRead } from '../../platform/turns/long-reads.ts'
 import type { Audience } from '../../store/comments/audience.ts'
 import { readChanges } from '../../store/comments/changes.ts'
 import type { Db } from '../../store/engine/db.ts'
@@ -28,15 +30,15 @@ export async function readChangedThreads(
   document: DocumentRef,
   from: number,
   to: number,
-  pause: () => Promise<void>,
+  reading: LongRead,
 ): Promise<ChangedThreads> {
   const { changed, removed } = await readChanges(db, apiKey, document, { from, to }, maxChanges + 1)
   if (changed.length + removed.length > maxChanges) return { changed: [], removed: [], isTooMany: true }
   const { organizationId } = document
-  const shown = await presentAnnotations({ db, apiKey, organizationId, version: 'v2', pause }, changed)
+  const shown = await presentAnnotations({ db, apiKey, organizationId, version: 'v2', reading }, changed)
   return {
     changed: changed.map(({ annotationId, audience, createdSeq, audienceSeq }, index) => {
-      const json = JSON.stringify(shown[index])
+      const json = joinedBody(encodeJson(shown[index])).toString()
       return {
         annotationId,
         json: json.length > maxJsonLength ? undefined : json,

@@ -68,8 +68,9 @@ export const commentHandlers: Handlers<Operations['comments']> = {
       services: { longReads },
     } = call
     const { annotationId, userIds } = input
-    const { pause } = longReads.open(caller.apiKey)
-    const { comments: stored, reactions } = await requireThread(call, input, 'read')
+    const reading = longReads.open(caller.apiKey)
+    const { pause } = reading
+    const { comments: stored, reactions } = await reading.query(() => requireThread(call, input, 'read'))
     const ofAuthors = stored.filter(({ authorId }) => !userIds || userIds.includes(authorId))
     const byId = new Map(ofAuthors.map((comment) => [comment.commentId, comment]))
     const ids = input.commentIds && [...new Set(input.commentIds)]
@@ -78,7 +79,7 @@ export const commentHandlers: Handlers<Operations['comments']> = {
       comment ? [comment.authorId, ...comment.content.mentioned] : [],
     )
     const users = unique([...named, ...reactions.map(({ userId }) => userId)])
-    const profile = await loadProfiles(db, caller.apiKey, users, pause)
+    const profile = await loadProfiles(db, caller.apiKey, users, reading)
     const thread = { version, annotationId, comments: chosen, reactions, profile, pause }
     const { comments: data } = await presentComments(thread)
     return version === 'v1' ? data : reply(data, { message: 'Comments retrieved successfully.' })

@@ -3,6 +3,7 @@ import { shortHash } from '../../access/ids.ts'
 import { firstFew, type StoredAnnotation, type StoredComment } from '../../store/comments/annotation.ts'
 import { type Contents, findContents, type ReactionIn, refKey } from '../../store/comments/comments.ts'
 import * as documents from '../../store/documents/documents.ts'
+import type { LongRead } from '../../platform/turns/long-reads.ts'
 import type { Db } from '../../store/engine/db.ts'
 import { toUser } from '../../store/users/profiles.ts'
 import * as users from '../../store/users/users.ts'
@@ -19,8 +20,7 @@ export interface PresentDeps {
   apiKey: string
   organizationId: string
   version: ApiVersion
-  /** Called between reads. */
-  pause: () => Promise<void>
+  reading: LongRead
   /** With a user: whether the user has not seen the newest comment, by `refKey`. */
   unread?: ReadonlyMap<string, boolean> | undefined
 }
@@ -30,13 +30,13 @@ export async function presentAnnotations(
   deps: PresentDeps,
   annotations: readonly StoredAnnotation[],
 ): Promise<CommentAnnotation[]> {
-  const { db, apiKey, organizationId, version, pause } = deps
+  const { db, apiKey, organizationId, version, reading } = deps
+  const { pause } = reading
   const folders = await findFolders(deps, annotations)
   const shown: CommentAnnotation[] = []
   let encodedBytes = 0
   for (const some of inBatches(annotations)) {
-    await pause()
-    const contents = await findContents(db, apiKey, organizationId, some)
+    const contents = await reading.query(() => findContents(db, apiKey, organizationId, some))
     const profile = await findProfiles(deps, some, contents)
     for (const annotation of some) {
       await pause()
@@ -73,7 +73,7 @@ type Profiles = (userId: string) => User
 
 /** The profiles of all users whom the annotations name. */
 async function findProfiles(
-  { db, apiKey, pause }: PresentDeps,
+  { db, apiKey, reading }: PresentDeps,
   annotations: readonly StoredAnnotation[],
   contents: ReadonlyMap<string, Contents>,
 ): Promise<Profiles> {
@@ -86,7 +86,7 @@ async function findProfiles(
       for (const id of [authorId, ...content.mentioned]) ids.add(id)
     for (const { userId } of [...reactions, ...users]) ids.add(userId)
   }
-  return loadProfiles(db, apiKey, [...ids], pause)
+  return loadProfiles(db, apiKey, [...ids], reading)
 }
 
 /** One statement reads this many profiles, of up to 16 KiB each. */
@@ -96,13 +96,13 @@ export async function loadProfiles(
   db: Db,
   apiKey: string,
   userIds: readonly string[],
-  pause: () => Promise<void>,
+  reading: LongRead,
 ): Promise<Profiles> {
   const found = new Map<string, User>()
   for (let from = 0; from < userIds.length; from += profilesPerRead) {
-    await pause()
     const ids = userIds.slice(from, from + profilesPerRead)
-    for (const [id, user] of await users.findMany(db, apiKey, ids)) found.set(id, lookOf(user))
+    const read = await reading.query(() => users.findMany(db, apiKey, ids))
+    for (const [id, user] of read) found.set(id, lookOf(user))
   }
   // A user who was deleted has no profile any more.
   return (userId) => found.get(userId) ?? toUser(userId, {})

@@ -34,7 +34,13 @@ export async function selectAnnotations(
     authorIds: userIds,
   }
   const window = { limit: limit + 1, after: undefined, order: 'asc' as const }
-  const positions = await list(db, apiKey, filter, window, { pause: yieldIfLate, visible })
+  const reading = {
+    async query<T>(statement: () => Promise<T>): Promise<T> {
+      await yieldIfLate()
+      return statement()
+    },
+  }
+  const positions = await list(db, apiKey, filter, window, reading, visible)
   const hasMore = positions.length > limit
   const found = await annotations.findMany(db, apiKey, organizationId, positions.slice(0, limit))
   return { found, hasMore, ids: filter.annotationIds ?? found.map(({ annotationId }) => annotationId) }

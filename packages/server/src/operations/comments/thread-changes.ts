@@ -117,11 +117,7 @@ export class ThreadChanges {
     await inSlices(involved, (some) => comments.involve(db, apiKey, organizationId, some))
     const refs = [...new Map(involved.map((one) => [one.number, one])).values()]
     await inSlices(refs, (some) => comments.checkInvolved(db, apiKey, organizationId, some))
-    // One by one: foreign keys delete up to a thousand comments with each.
-    for (const annotation of this.#removed) {
-      await yieldIfLate()
-      await annotations.remove(db, apiKey, organizationId, [annotation], this.seq)
-    }
+    await annotations.remove(db, apiKey, organizationId, this.#removed, this.seq)
     await inSlices(this.#events, (some) => events.add(db, apiKey, some, now))
     signal({ kind: 'threads', organizationId, documentId, seq: this.seq })
   }

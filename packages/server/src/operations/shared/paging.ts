@@ -35,6 +35,8 @@ interface List<T> {
   cursor: (item: T) => Cursor
   /** Default: 256. Lists with larger rows set fewer. */
   rowsPerQuery?: number
+  /** True: `read` runs its statements with `LongRead.query` itself, because it may run many. */
+  isSliced?: boolean
   /** The list has at most this many rows, because the caller named them. Default: no limit. */
   maxRows?: number
 }
@@ -112,7 +114,10 @@ const firstRows = <Row>(
   { caller, services: { longReads } }: ListCall,
   list: List<Row>,
   { size, after }: Page,
-) => longReads.query(caller.apiKey, () => list.read({ limit: limitOf(list, size), after }), list.maxRows)
+) => {
+  const read = () => list.read({ limit: limitOf(list, size), after })
+  return list.isSliced ? read() : longReads.query(caller.apiKey, read, list.maxRows)
+}
 
 const presentAll = <Row, Shown>(rows: Row[], present: Present<Row, Shown>) =>
   (rows.length > 0 ? present(rows) : []) as Shown[] | Promise<Shown[]>
@@ -161,7 +166,7 @@ async function collect<Row, Shown, Data>(
         return { data: encoder.end(), last: isLast ? undefined : last, onSent }
       }
       const window = { limit: limitOf(list, left), after: last && list.cursor(last) }
-      rows = await slices.query(() => list.read(window))
+      rows = await (list.isSliced ? list.read(window) : slices.query(() => list.read(window)))
     }
   } catch (error) {
     slices.close()

@@ -5,7 +5,8 @@ import { stringifyData } from '../engine/json.ts'
 import { padded, slices } from '../engine/slices.ts'
 import { movedAwaySeq } from '../documents/moved-away.ts'
 import { type Position, positionOf } from '../documents/documents.ts'
-import { prepared } from '../engine/prepared.ts'
+import { yieldIfLate } from '../../platform/turns/loop-time.ts'
+import { prepared, sqliteOf } from '../engine/prepared.ts'
 import type { DocumentRef } from '../refs.ts'
 import type { AnnotationTable } from '../schema/comment-tables.ts'
 import { type AnnotationRef, type StoredAnnotation, toAnnotation } from './annotation.ts'
@@ -190,8 +191,14 @@ export async function remove(
     seq,
     audience: audience && JSON.stringify(audience),
   }))
-  await recordRemoved(db, removed)
-  await deleteMany(db, keysOf(apiKey, organizationId, annotations))
+  const keys = keysOf(apiKey, organizationId, annotations)
+  // On SQLite one by one: foreign keys delete up to a thousand comments with each.
+  const together = sqliteOf(db) ? 1 : keys.length
+  for (let from = 0; from < keys.length; from += together) {
+    await yieldIfLate()
+    await recordRemoved(db, removed.slice(from, from + together))
+    await deleteMany(db, keys.slice(from, from + together))
+  }
 }
 
 const recordRemoved = batched(

@@ -45,12 +45,9 @@ export interface Position extends AnnotationRef {
  */
 const rowsPerScan = (db: Db) => (sqliteOf(db) ? 200 : 500)
 
-/** How a list is read. */
-interface Reading {
-  /** Called between statements. */
-  pause: () => Promise<void>
-  /** Default: everything is visible. */
-  visible?: Visible | undefined
+/** Runs statements one after the other, each when it may run. */
+export interface Reading {
+  query<T>(statement: () => Promise<T>): Promise<T>
 }
 
 /** Lists the positions of annotations by their last change, then document and number. */
@@ -60,14 +57,16 @@ export async function list(
   filter: Filter,
   window: Window,
   reading: Reading,
+  visible?: Visible,
 ): Promise<Position[]> {
   const { documentIds, annotationIds, mentionedIds } = filter
   if (documentIds?.length === 0 || mentionedIds?.length === 0) return []
-  if (annotationIds) return inWindow(await findNamed(db, apiKey, filter, annotationIds, reading), window)
-  if (!documentIds) return scan(db, apiKey, filter, undefined, window, reading)
+  if (annotationIds)
+    return inWindow(await findNamed(db, apiKey, filter, annotationIds, reading, visible), window)
+  if (!documentIds) return scan(db, apiKey, filter, undefined, window, reading, visible)
   const found: Position[] = []
   for (const documentId of documentIds) {
-    found.push(...(await scan(db, apiKey, filter, documentId, window, reading)))
+    found.push(...(await scan(db, apiKey, filter, documentId, window, reading, visible)))
   }
   return inWindow(found, window)
 }
@@ -82,19 +81,22 @@ async function findNamed(
   filter: Filter,
   annotationIds: readonly string[],
   reading: Reading,
+  visible: Visible | undefined,
 ): Promise<Position[]> {
   const { documentIds } = filter
-  const { visible } = reading
   if (annotationIds.length === 0) return []
   if (documentIds) {
-    const query = rowsOf(db, apiKey, filter, visible)
-      .where('annotation_id', 'in', annotationIds)
-      .where('document_id', 'in', documentIds)
-    return keepFitting(await query.execute(), filter, visible)
+    const rows = await reading.query(() =>
+      rowsOf(db, apiKey, filter, visible)
+        .where('annotation_id', 'in', annotationIds)
+        .where('document_id', 'in', documentIds)
+        .execute(),
+    )
+    return keepFitting(rows, filter, visible)
   }
   const found: Position[] = []
   for (const annotationId of annotationIds) {
-    found.push(...(await findInAllDocuments(db, apiKey, filter, annotationId, reading)))
+    found.push(...(await findInAllDocuments(db, apiKey, filter, annotationId, reading, visible)))
   }
   return found
 }
@@ -104,18 +106,21 @@ async function findInAllDocuments(
   apiKey: string,
   filter: Filter,
   annotationId: string,
-  { pause, visible }: Reading,
+  reading: Reading,
+  visible: Visible | undefined,
 ): Promise<Position[]> {
   const found: Position[] = []
   const limit = rowsPerScan(db)
   for (let after = ''; ;) {
-    await pause()
-    const rows = await rowsOf(db, apiKey, filter, visible)
-      .where('annotation_id', '=', annotationId)
-      .where('document_id', '>', after)
-      .orderBy('document_id')
-      .limit(limit)
-      .execute()
+    const start = after
+    const rows = await reading.query(() =>
+      rowsOf(db, apiKey, filter, visible)
+        .where('annotation_id', '=', annotationId)
+        .where('document_id', '>', start)
+        .orderBy('document_id')
+        .limit(limit)
+        .execute(),
+    )
     found.push(...(await keepFitting(rows, filter, visible)))
     const last = rows.at(-1)
     if (!last || rows.length < limit || found.length >= maxWithSameId) return found.slice(0, maxWithSameId)
@@ -130,15 +135,17 @@ async function scan(
   filter: Filter,
   documentId: string | undefined,
   window: Window,
-  { pause, visible }: Reading,
+  reading: Reading,
+  visible: Visible | undefined,
 ): Promise<Position[]> {
   const found: Position[] = []
   // Most lists have no filter: the first statement finds all that the page needs.
   let limit = Math.min(window.limit, rowsPerScan(db))
   for (let { after } = window; ;) {
-    await pause()
     const step = { ...window, after, limit }
-    const rows = await inOrder(rowsOf(db, apiKey, filter, visible), documentId, step, filter).execute()
+    const rows = await reading.query(() =>
+      inOrder(rowsOf(db, apiKey, filter, visible), documentId, step, filter).execute(),
+    )
     found.push(...(await keepFitting(rows, filter, visible)))
     const last = rows.at(-1)
     if (!last || rows.length < limit || found.length >= window.limit) return found.slice(0, window.limit)
@@ -208,15 +215,15 @@ const rowsOf = (
     .where('annotations.organization_id', '=', organizationId)
 }
 
-type Query = SelectQueryBuilder<Schema, 'annotations', Row>
+type RowQuery = SelectQueryBuilder<Schema, 'annotations', Row>
 
 /** One step through the rows, behind the cursor `after`. */
 function inOrder(
-  query: Query,
+  query: RowQuery,
   documentId: string | undefined,
   { limit, after, order }: Window,
   filter: Filter,
-): Query {
+): RowQuery {
   const columns = (['last_updated', 'document_id', 'number'] as const).filter(
     (column) => documentId === undefined || column !== 'document_id',
   )
@@ -307,7 +314,7 @@ export interface Count {
   unread: number
 }
 
-/** Counts in short steps. Calls `pause` between them. */
+/** Counts in short steps. */
 export async function count(
   db: Db,
   apiKey: string,
@@ -323,31 +330,33 @@ export async function count(
     statusIds?: readonly string[] | undefined
   },
   visible: Visible,
-  pause: () => Promise<void>,
+  reading: Reading,
 ): Promise<Count> {
   const counted = { total: 0, unread: 0 }
   const limit = rowsPerScan(db)
   for (let after = 0; ;) {
-    await pause()
-    const rows = await db
-      .selectFrom('annotations as a')
-      .leftJoin('annotation_views as v', (join) =>
-        join
-          .onRef('v.api_key', '=', 'a.api_key')
-          .onRef('v.organization_id', '=', 'a.organization_id')
-          .onRef('v.document_id', '=', 'a.document_id')
-          .on('v.user_id', '=', userId)
-          .onRef('v.number', '=', 'a.number'),
-      )
-      .select(['a.number', 'a.status_id', 'a.audience', 'v.viewed_seq'])
-      .select(['a.last_comment_seq', 'a.last_comment_by', 'a.other_comment_seq'])
-      .where('a.api_key', '=', apiKey)
-      .where('a.organization_id', '=', organizationId)
-      .where('a.document_id', '=', documentId)
-      .where('a.number', '>', after)
-      .orderBy('a.number')
-      .limit(limit)
-      .execute()
+    const start = after
+    const rows = await reading.query(() =>
+      db
+        .selectFrom('annotations as a')
+        .leftJoin('annotation_views as v', (join) =>
+          join
+            .onRef('v.api_key', '=', 'a.api_key')
+            .onRef('v.organization_id', '=', 'a.organization_id')
+            .onRef('v.document_id', '=', 'a.document_id')
+            .on('v.user_id', '=', userId)
+            .onRef('v.number', '=', 'a.number'),
+        )
+        .select(['a.number', 'a.status_id', 'a.audience', 'v.viewed_seq'])
+        .select(['a.last_comment_seq', 'a.last_comment_by', 'a.other_comment_seq'])
+        .where('a.api_key', '=', apiKey)
+        .where('a.organization_id', '=', organizationId)
+        .where('a.document_id', '=', documentId)
+        .where('a.number', '>', start)
+        .orderBy('a.number')
+        .limit(limit)
+        .execute(),
+    )
     const parsed = rows.map((row) => ({
       row,
       audience: row.audience === null ? null : parse<Audience>(row.audience),

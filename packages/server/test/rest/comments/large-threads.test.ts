@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { expectFreeLoop, shortestLoopBlock } from '../../support/event-loop.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { seed } from '../../support/large-data.ts'
@@ -54,7 +54,12 @@ describe.each(stores)('large threads on %s', (store) => {
       for (const [during, call] of calls) {
         expectFreeLoop(await shortestLoopBlock(call), { during: { during } })
       }
+      const stringify = vi.spyOn(JSON, 'stringify')
       const { body } = await post('get', ref)
+      const longest = Math.max(...stringify.mock.results.map(({ value }) => String(value).length))
+      stringify.mockRestore()
+      // No piece of the answer is encoded at once, except one comment or the users of an annotation.
+      expect(longest).toBeLessThan(1_000_000)
       const [first] = body.result.data
       expect(first.comments).toHaveLength(917)
       expect(first.comments[0].to).toHaveLength(100)
