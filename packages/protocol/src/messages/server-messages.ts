@@ -1,6 +1,6 @@
 import Type, { type TProperties } from 'typebox'
 import { AccessRole } from '../base/fields.ts'
-import { described, flag, jsonObject, jsonValue, text } from '../base/schemas.ts'
+import { described, flag, jsonValue, text } from '../base/schemas.ts'
 import { VersionInfo, VersionUser } from '../resources/crdt.ts'
 import { clientMessages } from './client-messages.ts'
 import { type ClientMessageDeclaration, type MessageDeclaration, serverMessage } from './declarations.ts'

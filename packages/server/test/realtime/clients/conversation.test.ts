@@ -23,7 +23,7 @@ describe.each(stores)('conversations through the client on %s', (store) => {
       })
     await client.apiKeyConfig.update({ enablePrivateComments: true })
     const open = async (userId: string, options: object = {}) => {
-      const connection = plenumConnection(client as never, await tokenFor(tenant, userId), options)
+      const connection = plenumConnection(client, await tokenFor(tenant, userId), options)
       const document = connection.document(organizationId, documentId)
       document.threads.subscribe(() => {})
       await eventually(() => document.threads.isLoading).toBe(false)
@@ -142,7 +142,7 @@ describe.each(stores)('conversations through the client on %s', (store) => {
   test('[K17] threads can be used after the document is open, which then stays open for everything else', async () => {
     const { grant, client, ...tenant } = await scene()
     await grant('ada')
-    const connection = plenumConnection(client as never, await tokenFor({ ...tenant, client }, 'ada'))
+    const connection = plenumConnection(client, await tokenFor({ ...tenant, client }, 'ada'))
     const document = connection.document(organizationId, documentId)
     const player = document.liveState<{ at: number }>('player')
     await player.set({ at: 1 })

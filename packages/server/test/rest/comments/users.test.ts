@@ -105,7 +105,7 @@ describe.each(stores)('calls of users on %s', (store) => {
     const add = (commentData: object[], more: object = {}) =>
       client.commentAnnotations.add({
         ...ref,
-        commentAnnotations: [{ annotationId: 'a1', commentData } as never],
+        commentAnnotations: [{ annotationId: 'a1', commentData }],
         ...more,
       })
     for (const [input, more, message] of [
