@@ -3,8 +3,12 @@ import * as messages from '@plenum/protocol/messages'
 import { type Field, typeNotes } from './field-notes.ts'
 import { comment } from './js-doc.ts'
 
-/** New names for schemas whose own names would shadow types of browsers. */
-const renamed: Record<string, string> = { Document: 'DocumentRecord', Notification: 'NotificationRecord' }
+/** New names for schemas whose own names would shadow types of browsers and of React. */
+const renamed: Record<string, string> = {
+  Activity: 'ActivityRecord',
+  Document: 'DocumentRecord',
+  Notification: 'NotificationRecord',
+}
 
 /** Returns the value by which a named schema is recognized. Optional and described fields are copies that share it. */
 const identityOf = (schema: Field): unknown => schema.properties ?? schema.enum ?? schema['x-typescript']

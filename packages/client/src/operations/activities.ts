@@ -44,7 +44,7 @@ export interface NewActivities {
 /** The feature that the activity belongs to. */
 export type FeatureType = 'comment' | 'reaction' | 'recorder' | 'crdt' | 'custom'
 
-export interface Activity {
+export interface ActivityRecord {
   /** Id of the activity. */
   id: string
   /** The feature that the activity belongs to. */
@@ -190,7 +190,7 @@ export interface ActivitiesOperations {
    *
    * `POST /v2/activities/get`
    */
-  get(input: ActivitiesGetInput, options?: CallOptions): Promise<Result<Activity[]>>
+  get(input: ActivitiesGetInput, options?: CallOptions): Promise<Result<ActivityRecord[]>>
   /**
    * Changes activities that are not immutable. A sent field replaces the stored one.
    *

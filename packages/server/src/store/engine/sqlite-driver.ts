@@ -53,8 +53,9 @@ export class SqliteConnection implements DatabaseConnection {
 
   #enterSnapshot(): void {
     if (this.#snapshotOpen) return
-    this.#snapshotOpen = true
     this.#prepare('begin').statement.run()
+    // Set only now: a read after the database was closed fails above, and must leave nothing to end.
+    this.#snapshotOpen = true
     setImmediate(this.leaveSnapshot)
   }
 

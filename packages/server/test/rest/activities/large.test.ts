@@ -99,7 +99,7 @@ describe.each(stores)('many activities on %s', (store) => {
 
   test('[10.4] [10.4.1] [8.4] [8.4.1] [S1] [S2] deleting a document or an organization with many activities runs in short steps', async () => {
     for (const remove of ['document', 'organization']) {
-      const { tenant, client, left } = await scene(4000, { bytes: 4000 })
+      const { tenant, client, left } = await scene(12_000, { bytes: 4000 })
       await setImmutable(tenant, true)
       await add(tenant, [{ id: 'fixed' }], { documentId: 'd1' })
       await runInShortSteps(server, () =>
