@@ -9,11 +9,23 @@ function workedMs(): number {
   return Number(readFileSync('/proc/self/schedstat', 'latin1').split(' ', 1)[0]) / 1e6
 }
 
+/**
+ * Returns for how many milliseconds the host of this virtual machine has given its processors to others. A thread that had
+ * a processor meanwhile counts that time as work.
+ */
+function stolenMs(): number {
+  if (process.platform !== 'linux') return 0
+  return 10 * Number(readFileSync('/proc/stat', 'latin1').split('\n', 1)[0]!.split(/ +/)[8] ?? 0)
+}
+
 /** A sample of the event loop: its time, and how long the thread has worked since the previous sample. */
 interface Sample {
   at: number
   worked: number
 }
+
+/** How often the stolen time is read, in milliseconds: reading it takes long, and the kernel counts it in steps of 10. */
+const stolenEveryMs = 10
 
 /**
  * Returns the longest time, in milliseconds, for which the event loop of this process was blocked during the run. Garbage
@@ -26,9 +38,16 @@ export async function longestLoopBlockDuring(run: () => Promise<unknown>): Promi
   collections.observe({ entryTypes: ['gc'] })
   const samples: Sample[] = []
   let last = workedMs()
+  let stolen = { at: performance.now(), ms: stolenMs() }
   const sample = () => {
-    const worked = workedMs()
-    samples.push({ at: performance.now(), worked: worked - last })
+    const [at, worked] = [performance.now(), workedMs()]
+    let stolenNow = 0
+    if (at - stolen.at >= stolenEveryMs) {
+      const ms = stolenMs()
+      stolenNow = ms - stolen.ms
+      stolen = { at, ms }
+    }
+    samples.push({ at, worked: worked - last - stolenNow })
     last = worked
   }
   sample()

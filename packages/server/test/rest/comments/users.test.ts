@@ -129,8 +129,9 @@ describe.each(stores)('calls of users on %s', (store) => {
     const [annotation] = (await backend.commentAnnotations.get(ref)).data as Record<string, unknown>[]
     expect(annotation).toMatchObject({ from: { userId: 'grace', name: 'grace' } })
     expect(annotation).not.toHaveProperty('sourceType')
-    const { data: log } = await backend.events.get({})
-    expect(log.events).toMatchObject([{ name: 'comment_annotation.add', actor: { userId: 'grace' } }])
+    await expect
+      .poll(async () => (await backend.events.get({})).data.events)
+      .toMatchObject([{ name: 'comment_annotation.add', actor: { userId: 'grace' } }])
     await expect(
       client.commentAnnotations.count({ organizationId, documentIds: [documentId], userId: 'ada' }),
     ).rejects.toEqual(refused('PERMISSION_DENIED', 'userId must be the user of the token.'))
