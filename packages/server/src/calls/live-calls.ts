@@ -41,8 +41,11 @@ export function createLiveCalls(services: Services, callables: CallableOperation
     const data: unknown = JSON.parse(input)
     const request = { callable, version: 'v2', caller, input: data, idempotencyKey, bytes, log } as const
     const { httpStatus, body, onSent } = await runCall(services, request)
-    const joined = Buffer.from(joinedBody(body))
-    if (httpStatus === 200) return { result: joined.subarray(prefix.length, -1), onSent }
+    const joined = joinedBody(body)
+    if (httpStatus === 200) {
+      const bytes = typeof joined === 'string' ? Buffer.from(joined) : joined
+      return { result: bytes.subarray(prefix.length, -1), onSent }
+    }
     onSent?.()
     const { error } = JSON.parse(joined.toString()) as {
       error: { status: never; message: string; details?: unknown }

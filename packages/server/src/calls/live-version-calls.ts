@@ -1,5 +1,6 @@
 import { ApiError, operations } from '@plenum/protocol'
 import type { Log } from '../platform/log/log.ts'
+import { joinedBody } from './answers/encoded-json.ts'
 import type { LiveClient } from './call-request.ts'
 import type { CallableOperation, CallableOperations } from './callable-operations.ts'
 import { runCall } from './run-call.ts'
@@ -37,7 +38,6 @@ export function createLiveVersionCalls(services: Services, callables: CallableOp
     const { body, onSent } = await runCall(services, request)
     onSent?.()
     // Clients ask for small pages, so parsing an answer costs little.
-    const text = Array.isArray(body) ? Buffer.concat(body) : body
-    return (JSON.parse(text.toString()) as { result: VersionResult }).result
+    return (JSON.parse(joinedBody(body).toString()) as { result: VersionResult }).result
   }
 }

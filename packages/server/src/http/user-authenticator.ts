@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { ApiError } from '@plenum/protocol'
 import { headerOf } from '../access/credentials/backend-credentials.ts'
 import type { Credentials } from '../access/credentials/credentials.ts'
 import { signIn } from '../access/sessions/sign-in.ts'
 import type { VerifiedUser } from '../access/tokens/token-claims.ts'
-import { TokenError, type UserTokens } from '../access/tokens/user-tokens.ts'
+import type { UserTokens } from '../access/tokens/user-tokens.ts'
 import type { Callers } from '../calls/call.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import type { Database } from '../store/engine/db.ts'
+import { bearerTokenOf, unauthenticated, verifyUserToken } from './bearer-token.ts'
 
 /** Finds the user whose token is in the header `Authorization`. Throws `UNAUTHENTICATED`. */
 export type UserAuthenticator = (headers: IncomingHttpHeaders) => Promise<Callers['user']>
@@ -43,16 +43,14 @@ export function createUserAuthenticator(deps: UserAuthenticatorDeps): UserAuthen
   }
 
   return async (headers) => {
-    const [, token] = /^Bearer +(\S+)$/i.exec(headerOf(headers, 'authorization') ?? '') ?? []
+    const token = bearerTokenOf(headers)
     if (token === undefined)
       throw unauthenticated('The header Authorization must be "Bearer" and a user token.')
     const now = clock.now()
-    const user = await userTokens.verify(token, now).catch((error: unknown) => {
-      throw error instanceof TokenError ? unauthenticated(`${error.code}: ${error.message}`) : error
-    })
+    const user = await verifyUserToken(userTokens, token, now)
     const known = await credentials.apiKey(user.apiKey)
     if (!known) throw unauthenticated('token_invalid: There is no such API key.')
-    const { apiKey } = presentedKey(headers)
+    const apiKey = headerOf(headers, 'x-svc-api-key')
     if (apiKey !== undefined && apiKey !== user.apiKey) {
       throw unauthenticated('token_invalid: The token belongs to another API key.')
     }
@@ -61,7 +59,3 @@ export function createUserAuthenticator(deps: UserAuthenticatorDeps): UserAuthen
     return { ...known.caller, user: { userId, name, isAdmin, session: { userId, resources, isLimited } } }
   }
 }
-
-const presentedKey = (headers: IncomingHttpHeaders) => ({ apiKey: headerOf(headers, 'x-svc-api-key') })
-
-const unauthenticated = (message: string) => new ApiError('UNAUTHENTICATED', message)

@@ -67,7 +67,7 @@ class ConnectionSession implements Connection, DocumentDeps {
       {
         onReady: () => {
           this.#forEachDocument((document) => document.open())
-          this.#calls.flush()
+          this.#calls.requests.flush()
         },
         onLost: () => this.#onLost(),
         onStatusChange: () => this.#onStatusChange(),
@@ -152,7 +152,7 @@ class ConnectionSession implements Connection, DocumentDeps {
     this.#watchers?.activity.stop()
     this.#watchers?.stopWatchingPage()
     this.#link.close()
-    this.#calls.rejectAll(this.failure as ApiError)
+    this.#calls.requests.rejectAll(this.failure as ApiError)
     this.#listeners.clear()
     this.#errors.clear()
   }
@@ -287,14 +287,14 @@ class ConnectionSession implements Connection, DocumentDeps {
 
   #onLost(): void {
     this.#requests.clear()
-    this.#calls.onLost()
+    this.#calls.requests.onLost()
     this.#forEachDocument((document) => document.onConnectionLost())
   }
 
   #onStatusChange(): void {
     this.lastError = this.#link.failure ?? this.lastError
     if (this.status === 'connected') this.#reportedFailure = undefined
-    if (this.failure) this.#calls.rejectAll(this.failure)
+    if (this.failure) this.#calls.requests.rejectAll(this.failure)
     this.#forEachDocument((document) => document.onConnectionStatus(this.status))
     this.#listeners.emit(this.status)
   }

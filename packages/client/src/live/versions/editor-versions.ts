@@ -2,10 +2,10 @@ import { ApiError } from '@plenum/protocol/errors'
 import type { ClientMessage, ServerMessage, VersionInfo } from '@plenum/protocol/realtime'
 import { Listeners, type Unsubscribe } from '../../platform/listeners.ts'
 import { checkId, checkPage, checkVersionName } from '../checks.ts'
+import { PendingRequests, type PendingRequestsDeps } from '../pending-requests.ts'
 import type { VersionEvent, VersionPage, Versions } from './versions.ts'
 
 type EventMessage = ServerMessage & { type: 'versionAdded' | 'versionRestored' | 'versionsChanged' }
-type Done = ServerMessage & { type: 'done' }
 type VersionMessage = ClientMessage & { type: 'listVersions' | 'addVersion' | 'restoreVersion' }
 type VersionRequest = VersionMessage extends infer Message
   ? Message extends VersionMessage
@@ -13,41 +13,35 @@ type VersionRequest = VersionMessage extends infer Message
     : never
   : never
 
-interface VersionsDeps {
-  /** Why nothing can be sent any more. */
-  failure(): ApiError | undefined
+interface VersionsDeps extends PendingRequestsDeps<VersionRequest> {
   reportError(error: ApiError): void
-  /** Returns false if the request cannot be sent now. `onOutcome` is then never called. */
-  request(message: VersionRequest, onOutcome: (outcome: Done | ApiError) => void): boolean
-}
-
-interface Call {
-  message: VersionRequest
-  isSent: boolean
-  settle(outcome: Done | ApiError): void
 }
 
 export class EditorVersions implements Versions {
   readonly #deps: VersionsDeps
   readonly #listeners = new Listeners<VersionEvent>()
-  readonly #calls = new Set<Call>()
+  readonly #requests: PendingRequests<VersionRequest>
   #wasOpen = false
-  #isFlushing = false
 
   constructor(deps: VersionsDeps) {
     this.#deps = deps
+    this.#requests = new PendingRequests(deps)
   }
 
   async list({ pageSize, pageToken }: { pageSize?: number; pageToken?: string } = {}): Promise<VersionPage> {
     checkPage(pageSize, pageToken)
-    const { versions = [], nextPageToken } = await this.#call({ type: 'listVersions', pageSize, pageToken })
+    const { versions = [], nextPageToken } = await this.#requests.send({
+      type: 'listVersions',
+      pageSize,
+      pageToken,
+    })
     return { versions, ...(nextPageToken !== undefined && { nextPageToken }) }
   }
 
   add(name: string): Promise<VersionInfo> {
     return this.#reportRejection(async () => {
       checkVersionName(name)
-      const { version } = await this.#call({ type: 'addVersion', name })
+      const { version } = await this.#requests.send({ type: 'addVersion', name })
       return version as VersionInfo
     })
   }
@@ -55,7 +49,7 @@ export class EditorVersions implements Versions {
   restore(versionId: string): Promise<void> {
     return this.#reportRejection(async () => {
       checkId('versionId', versionId)
-      await this.#call({ type: 'restoreVersion', versionId })
+      await this.#requests.send({ type: 'restoreVersion', versionId })
     })
   }
 
@@ -70,32 +64,9 @@ export class EditorVersions implements Versions {
     return promise
   }
 
-  #call(message: VersionRequest): Promise<Done> {
-    return new Promise((resolve, reject) => {
-      const failure = this.#deps.failure()
-      if (failure) return reject(failure)
-      const settle = (outcome: Done | ApiError) => {
-        if (!this.#calls.delete(call)) return
-        if (outcome instanceof ApiError) reject(outcome)
-        else resolve(outcome)
-      }
-      const call: Call = { message, isSent: false, settle }
-      this.#calls.add(call)
-      this.flush()
-    })
-  }
-
-  /** Sends the waiting calls, if they can be sent now. */
+  /** Sends the waiting requests, if they can be sent now. */
   flush(): void {
-    // Sending may change the state of the editor, which calls this method again.
-    if (this.#isFlushing) return
-    this.#isFlushing = true
-    for (const call of this.#calls) {
-      if (call.isSent) continue
-      call.isSent = this.#deps.request(call.message, (outcome) => call.settle(outcome))
-      if (!call.isSent) break
-    }
-    this.#isFlushing = false
+    this.#requests.flush()
   }
 
   onOpened(): void {
@@ -105,10 +76,7 @@ export class EditorVersions implements Versions {
 
   /** Only lists are sent again: adding or restoring twice could do harm. */
   onLost(): void {
-    for (const call of this.#calls) {
-      if (call.isSent && call.message.type !== 'listVersions') call.settle(connectionLost())
-      call.isSent = false
-    }
+    this.#requests.onLost(({ type }) => (type === 'listVersions' ? undefined : connectionLost()))
   }
 
   receive(message: EventMessage): void {
@@ -117,7 +85,7 @@ export class EditorVersions implements Versions {
 
   /** Rejects all calls, because the editor ended. */
   rejectAll(error: ApiError): void {
-    for (const call of this.#calls) call.settle(error)
+    this.#requests.rejectAll(error)
   }
 
   close(error: ApiError): void {

@@ -67,12 +67,8 @@ function decideFor(
   answers: ProviderAnswers | undefined,
 ): { decision: Decision; overlay: Overlay } {
   const { organizationId, documentId } = document
-  const { userId, resources, isLimited } = user
-  const removedAt = opened.removedAt(userId)
-  // Tokens from before the user was removed from the organization grant nothing in it.
-  const here = resources.filter(
-    (grant) => grant.organizationId === organizationId && grant.issuedAt > removedAt,
-  )
+  const { userId, isLimited } = user
+  const here = grantsIn(organizationId, user, opened.removedAt(userId))
   const overlay = withToken(here, nowSeconds)
   const provider = answers && findAnswer(answers, opened, document, userId, nowSeconds)
   const decision = decide({ ...opened.subject(userId, overlay), ...provider }, nowSeconds)
@@ -80,6 +76,10 @@ function decideFor(
   const granted = here.find(({ type, id }) => type === 'document' && id === documentId)
   return { decision: limit(decision, granted, nowSeconds), overlay }
 }
+
+/** The grants of the token in the organization. Tokens from before the user was removed from it grant nothing there. */
+const grantsIn = (organizationId: string, { resources }: UserSession, removedAt: number): TokenGrant[] =>
+  resources.filter((grant) => grant.organizationId === organizationId && grant.issuedAt > removedAt)
 
 function findAnswer(
   answers: ProviderAnswers,
@@ -113,13 +113,10 @@ export function createSessionVisible(
   user: UserSession,
   now: number,
 ): Visible {
-  const { userId, resources } = user
+  const { userId } = user
   return async (audiences) => {
     const removedAt = await memberships.findRemovedAt(db, apiKey, userId, organizationId)
-    const here = resources.filter(
-      (grant) => grant.organizationId === organizationId && grant.issuedAt > removedAt,
-    )
-    const overlay = withToken(here, now / 1000)
+    const overlay = withToken(grantsIn(organizationId, user, removedAt), now / 1000)
     return createVisible(db, { apiKey, organizationId, userId, now, overlay })(audiences)
   }
 }

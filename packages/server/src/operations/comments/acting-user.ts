@@ -1,5 +1,5 @@
 import { ApiError, type UserInput } from '@plenum/protocol'
-import { canWrite } from '../../access/permissions.ts'
+import { canWrite, type Decision } from '../../access/permissions.ts'
 import { evaluateSession } from '../../access/sessions/session-access.ts'
 import { createVisible } from '../../access/viewers.ts'
 import type { CallingUser, HandlerServices, UserCaller } from '../../calls/call.ts'
@@ -26,23 +26,29 @@ export const deniedMessage = 'User does not have access to document'
  * backend calls, which sees all.
  */
 export async function requireAccess(
-  { caller, db, now, services }: ActingCall,
+  call: ActingCall,
   document: DocumentRef,
   need: 'read' | 'write',
 ): Promise<Visible | undefined> {
-  const { user, apiKey } = caller
+  const { user } = call.caller
   if (!user) return undefined
-  const { decision, overlay } = await evaluateSession(
-    db,
-    caller,
-    document,
-    user.session,
-    now / 1000,
-    services.permissionProvider.answersFor(caller),
-  )
+  const { decision, visible } = await findAccess(call, user, document)
   if (need === 'write' ? !canWrite(decision) : !decision.allowed) throw denied(deniedMessage)
+  return visible
+}
+
+/** What the user may do with the document, and which annotations the user may see in it. */
+export async function findAccess(
+  { caller, db, now, services }: ActingCall,
+  { userId, session }: CallingUser,
+  document: DocumentRef,
+): Promise<{ decision: Decision; visible: Visible }> {
+  const { apiKey } = caller
   const { organizationId } = document
-  return createVisible(db, { apiKey, organizationId, userId: user.userId, now, overlay })
+  const answers = services.permissionProvider.answersFor(caller)
+  const access = await evaluateSession(db, caller, document, session, now / 1000, answers)
+  const { decision, overlay } = access
+  return { decision, visible: createVisible(db, { apiKey, organizationId, userId, now, overlay }) }
 }
 
 /** Those of the annotations that the calling user may see. */

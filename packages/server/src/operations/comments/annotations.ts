@@ -2,7 +2,6 @@ import { ApiError, type CommentAnnotation, type Input, type Operations } from '@
 import { decide } from '../../access/permissions.ts'
 import { loadSubjects } from '../../access/subjects.ts'
 import { createVisible } from '../../access/viewers.ts'
-import { evaluateSession } from '../../access/sessions/session-access.ts'
 import type { Visible } from '../../store/comments/audience.ts'
 import { reply } from '../../calls/answers/reply.ts'
 import type { Call, Handlers } from '../../calls/call.ts'
@@ -15,7 +14,7 @@ import { root } from '../../store/documents/folders.ts'
 import { unique } from '../shared/batches.ts'
 import { storedLocationIds } from '../shared/locations.ts'
 import { listAll, page, pageOfGroups, type Window } from '../shared/paging.ts'
-import { denied, requireAccess } from './acting-user.ts'
+import { denied, findAccess, requireAccess } from './acting-user.ts'
 import { addAnnotations } from './add-annotations.ts'
 import { deleteAnnotations } from './delete-annotations.ts'
 import { presentAnnotations } from './present.ts'
@@ -103,7 +102,10 @@ function filterOf(input: Input<Get>): Filter {
   }
 }
 
-/** A user names the documents. All of them must be readable. */
+/**
+ * A user names the documents. All of them must be readable. They are in one organization, so what the user may see does not
+ * depend on the document.
+ */
 async function requireAccessToAll(
   call: Call<Get>,
   { organizationId, documentIds }: Filter,
@@ -119,21 +121,18 @@ async function requireAccessToAll(
 
 /** What the user of a count may see in each document; undefined: the user may not read the document. */
 async function createReader(
-  { input: { organizationId, userId }, caller, db, now, services }: Call<Family['count']>,
+  call: Call<Family['count']>,
   documentIds: readonly string[],
   pause: () => Promise<void>,
 ): Promise<(documentId: string) => Promise<Visible | undefined>> {
+  const { caller, db, now } = call
+  const { organizationId, userId } = call.input
   const { user, apiKey } = caller
   if (user) {
-    const answers = services.permissionProvider.answersFor(caller)
     return async (documentId) => {
       await pause()
-      const document = { organizationId, documentId }
-      const session = await evaluateSession(db, caller, document, user.session, now / 1000, answers)
-      const { decision, overlay } = session
-      return decision.allowed
-        ? createVisible(db, { apiKey, organizationId, userId, now, overlay })
-        : undefined
+      const { decision, visible } = await findAccess(call, user, { organizationId, documentId })
+      return decision.allowed ? visible : undefined
     }
   }
   const subjects = await loadSubjects(db, caller, organizationId, [userId], { documentIds }, pause)

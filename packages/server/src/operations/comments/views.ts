@@ -43,11 +43,8 @@ export const viewHandlers: Handlers<Pick<Family, 'markViewed' | 'subscribe'>> = 
     const users = await comments.findUsers(db, apiKey, organizationId, annotation)
     const others = users.filter((one) => one.userId !== userId || !isChoice(one))
     const choice = { userId, involvement: subscribed ? ('subscribed' as const) : ('unsubscribed' as const) }
-    if (
-      others.length < users.length &&
-      users.some((one) => one.userId === userId && one.involvement === choice.involvement)
-    )
-      return null
+    const isChosen = users.some((one) => one.userId === userId && one.involvement === choice.involvement)
+    if (isChosen) return null
     const changes = await ThreadChanges.begin(call, input)
     await comments.setInvolved(db, apiKey, organizationId, annotation, [...others, choice])
     changes.put(annotation)

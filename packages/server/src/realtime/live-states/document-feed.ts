@@ -5,7 +5,13 @@ import type { Visible } from '../../store/comments/audience.ts'
 import type { readSince, StoredLiveState } from '../../store/documents/live-state-log.ts'
 import { idOf } from '../../store/documents/live-states.ts'
 import { RefFrames } from '../sockets/ref-frames.ts'
-import { filterThreads, type ThreadChanges, type ThreadFields, ThreadFrames } from './thread-changes.ts'
+import {
+  fieldsOf,
+  filterThreads,
+  type ThreadChanges,
+  ThreadFrames,
+  type VisibleThreads,
+} from './thread-changes.ts'
 
 export interface DocumentFeedDeps {
   /** Resolves with the values that changes after `seq` have set. Undefined if the document is gone. */
@@ -120,7 +126,7 @@ export class DocumentFeed {
     const changes = await this.#deps.readThreads(seq, until)
     if (changes.isTooMany) return undefined
     const visible = this.#deps.visibleFor(session)
-    return { until, fields: (await filterThreads(changes, seq, visible)).fields }
+    return { until, fields: fieldsOf(await filterThreads(changes, seq, visible)) }
   }
 
   /** Call it when something was stored. Reads and broadcasts it if there are subscribers. */
@@ -176,21 +182,18 @@ export class DocumentFeed {
     return entries
   }
 
-  /** The changed threads for each subscriber to threads. Subscribers with the same view share the bytes. */
-  async #readThreads(position: Position): Promise<ReadonlyMap<FeedSubscriber, ThreadFields> | undefined> {
+  /** The changed threads for each subscriber to threads. */
+  async #readThreads(position: Position): Promise<ReadonlyMap<FeedSubscriber, VisibleThreads> | undefined> {
     const from = this.#position?.seq
     if (from === undefined || from === position.seq) return undefined
     const subscribers = [...this.#subscribers].filter(({ wantsThreads }) => wantsThreads)
     if (subscribers.length === 0) return undefined
     const changes = await this.#deps.readThreads(from, position.seq)
-    const found = new Map<FeedSubscriber, ThreadFields>()
+    const found = new Map<FeedSubscriber, VisibleThreads>()
     if (changes.isTooMany) return found
-    const shared = new Map<string, ThreadFields>()
     for (const subscriber of subscribers) {
-      const filtered = await filterThreads(changes, from, this.#deps.visibleFor(subscriber.session))
-      const same = shared.get(filtered.key) ?? filtered
-      shared.set(filtered.key, same)
-      found.set(subscriber, same)
+      const visible = this.#deps.visibleFor(subscriber.session)
+      found.set(subscriber, await filterThreads(changes, from, visible))
     }
     return found
   }
@@ -198,7 +201,7 @@ export class DocumentFeed {
   #apply(
     entries: ReadonlyMap<string, Entry>,
     position: Position,
-    threads: ReadonlyMap<FeedSubscriber, ThreadFields> | undefined,
+    threads: ReadonlyMap<FeedSubscriber, VisibleThreads> | undefined,
   ): void {
     const from = this.#position?.seq ?? 0
     this.#position = position
@@ -218,14 +221,14 @@ export class DocumentFeed {
     const frames = new ThreadFrames(positionField)
     for (const subscriber of this.#subscribers) {
       const { wantsThreads, wantsLiveStates } = subscriber
-      const fields = threads?.get(subscriber)
+      const changed = threads?.get(subscriber)
       // If live states follow, only they carry the position: until then the client has not received everything up to it.
       const isLast = states === null || !wantsLiveStates
       subscriber.onFeedChanged({
         from,
         states,
-        threads: fields && !fields.isEmpty ? frames.of(fields, isLast) : undefined,
-        mustReloadThreads: wantsThreads && !fields,
+        threads: changed && !changed.isEmpty ? frames.of(changed, isLast) : undefined,
+        mustReloadThreads: wantsThreads && !changed,
       })
     }
   }

@@ -21,10 +21,12 @@ export interface ThreadChanges {
   isTooMany: boolean
 }
 
-/** The changes that a client may see, as fields of a message. Clients with the same key get the same fields. */
-export interface ThreadFields {
+/** The changes that a client may see. */
+export interface VisibleThreads {
+  changed: readonly ChangedThread[]
+  removed: readonly string[]
+  /** Equal for clients that may see the same changes. */
   key: string
-  fields: string
   /** The client may see none of the changes, so it must not even learn that there were some. */
   isEmpty: boolean
 }
@@ -37,7 +39,7 @@ export async function filterThreads(
   { changed, removed }: ThreadChanges,
   from: number,
   visible: Visible | undefined,
-): Promise<ThreadFields> {
+): Promise<VisibleThreads> {
   const audiences = [...changed, ...removed].map(({ audience }) => audience)
   const isVisible = visible && audiences.some((one) => one !== null) ? await visible(audiences) : () => true
   const shown = changed.filter(({ audience }) => isVisible(audience))
@@ -45,16 +47,20 @@ export async function filterThreads(
     ({ audience, createdSeq, audienceSeq }) =>
       !isVisible(audience) && createdSeq <= from && audienceSeq > from,
   )
-  const gone = [...removed.filter(({ audience }) => isVisible(audience)), ...hidden]
-  const idsOf = (threads: readonly { annotationId: string }[]) =>
-    JSON.stringify(threads.map(({ annotationId }) => annotationId))
-  const large = shown.filter(({ json }) => json === undefined)
-  const fields = [
-    `"reset":false,"changed":[${shown.flatMap(({ json }) => json ?? []).join()}]`,
-    `"removed":${idsOf(gone)},"large":${idsOf(large)}`,
-  ].join()
+  const gone = idsOf([...removed.filter(({ audience }) => isVisible(audience)), ...hidden])
   const isEmpty = shown.length === 0 && gone.length === 0
-  return { key: `${idsOf(shown)}${idsOf(gone)}`, fields, isEmpty }
+  return { changed: shown, removed: gone, key: JSON.stringify([idsOf(shown), gone]), isEmpty }
+}
+
+const idsOf = (threads: readonly { annotationId: string }[]) =>
+  threads.map(({ annotationId }) => annotationId)
+
+/** The fields of a message with these changes. */
+export function fieldsOf({ changed, removed }: VisibleThreads): string {
+  const large = idsOf(changed.filter(({ json }) => json === undefined))
+  const sent = changed.flatMap(({ json }) => json ?? [])
+  const ids = `"removed":${JSON.stringify(removed)},"large":${JSON.stringify(large)}`
+  return `"reset":false,"changed":[${sent.join()}],${ids}`
 }
 
 /** The fields of a message after which the client loads the annotations again. */
@@ -69,10 +75,11 @@ export class ThreadFrames {
     this.#positionField = positionField
   }
 
-  of({ key, fields }: ThreadFields, withPosition: boolean): RefFrames {
-    const name = `${withPosition} ${key}`
+  of(threads: VisibleThreads, withPosition: boolean): RefFrames {
+    const name = `${withPosition} ${threads.key}`
     const known = this.#frames.get(name)
     if (known) return known
+    const fields = fieldsOf(threads)
     const frames = new RefFrames('threads', withPosition ? `${this.#positionField},${fields}` : fields)
     this.#frames.set(name, frames)
     return frames

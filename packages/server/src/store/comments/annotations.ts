@@ -10,6 +10,7 @@ import { prepared, sqliteOf } from '../engine/prepared.ts'
 import type { DocumentRef } from '../refs.ts'
 import type { AnnotationTable } from '../schema/comment-tables.ts'
 import { type AnnotationRef, type StoredAnnotation, toAnnotation } from './annotation.ts'
+import { annotationKey, belongsTo, type KeyColumn, keysOf } from './annotation-key.ts'
 
 /**
  * Numbers a change of the document's annotations, and reserves numbers for new ones. Returns the position of the document
@@ -66,8 +67,6 @@ const selectByIds = prepared(
       .where('document_id', '=', of.documentId),
 )
 
-const key = { api_key: 'text', organization_id: 'text', document_id: 'text', number: 'bigint' } as const
-
 /** The annotations with these numbers, in any order. */
 export async function findMany(
   db: Db,
@@ -78,17 +77,8 @@ export async function findMany(
   return (await selectMany(db, keysOf(apiKey, organizationId, refs))).map(toAnnotation)
 }
 
-export const keysOf = (apiKey: string, organizationId: string, refs: readonly AnnotationRef[]) =>
-  refs.map(({ documentId, number }) => ({
-    api_key: apiKey,
-    organization_id: organizationId,
-    document_id: documentId,
-    number,
-  }))
-
-const selectMany = batched<keyof typeof key, AnnotationTable>(key, ({ row, fromRows, isPostgres }) => {
-  const isRow = sql`a.api_key = ${row.api_key} and a.organization_id = ${row.organization_id}
-    and a.document_id = ${row.document_id} and a.number = ${row.number}`
+const selectMany = batched<KeyColumn, AnnotationTable>(annotationKey, ({ row, fromRows, isPostgres }) => {
+  const isRow = belongsTo('a', row)
   return isPostgres
     ? sql`select a.* ${fromRows} join annotations as a on ${isRow}`
     : sql`select a.* from annotations as a where ${isRow}`
@@ -141,7 +131,7 @@ function toRow(apiKey: string, organizationId: string, annotation: StoredAnnotat
 }
 
 const columns = {
-  ...key,
+  ...annotationKey,
   annotation_id: 'text',
   seq: 'bigint',
   created_seq: 'bigint',
@@ -164,7 +154,7 @@ const columns = {
 } as const satisfies Record<keyof Row, 'text' | 'bigint'>
 
 const names = Object.keys(columns) as (keyof Row)[]
-const changeable = names.filter((name) => !(name in key))
+const changeable = names.filter((name) => !(name in annotationKey))
 
 const upsert = batched<keyof Row>(columns, ({ row, fromRows }) => {
   const values = names.map((name) => row[name])
@@ -219,11 +209,9 @@ const recordRemoved = batched(
       set seq = excluded.seq, audience = excluded.audience`,
 )
 
-const deleteMany = batched<keyof typeof key>(key, ({ row, fromRows, isPostgres }) => {
-  const isRow = sql`annotations.api_key = ${row.api_key} and annotations.organization_id = ${row.organization_id}
-    and annotations.document_id = ${row.document_id} and annotations.number = ${row.number}`
+const deleteMany = batched<KeyColumn>(annotationKey, ({ row, fromRows, isPostgres }) => {
   const using = isPostgres ? sql`using (select r.* ${fromRows}) as r` : sql``
-  return sql`delete from annotations ${using} where ${isRow}`
+  return sql`delete from annotations ${using} where ${belongsTo('annotations', row)}`
 })
 
 /** The organizations that have a document with this id. Reads at most two. */

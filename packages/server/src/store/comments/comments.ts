@@ -9,7 +9,7 @@ import type {
   Involvement,
 } from '../schema/comment-tables.ts'
 import { type AnnotationRef, type StoredComment, toComment } from './annotation.ts'
-import { keysOf } from './annotations.ts'
+import { annotationKey, belongsTo, type KeyColumn, keysOf } from './annotation-key.ts'
 
 /** A comment with more bytes as JSON is refused. */
 const maxCommentBytes = 64 * 1024
@@ -31,9 +31,6 @@ export const commentSize = (comment: StoredComment): number =>
 
 /** A comment and the annotation that it belongs to. */
 export type CommentIn = AnnotationRef & { comment: StoredComment }
-
-const key = { api_key: 'text', organization_id: 'text', document_id: 'text', number: 'bigint' } as const
-type Key = keyof typeof key
 
 /** Adds comments, or replaces those with the same id. */
 export async function put(
@@ -60,7 +57,7 @@ export async function put(
 
 const upsert = batched(
   {
-    ...key,
+    ...annotationKey,
     comment_id: 'bigint',
     position: 'bigint',
     seq: 'bigint',
@@ -101,9 +98,8 @@ const ofAnnotations = <Row>(
   table: 'comments' | 'annotation_users' | 'comment_reactions',
   order: RawBuilder<unknown>,
 ) =>
-  batched<Key, Row>(key, ({ row, fromRows, isPostgres }) => {
-    const isRow = sql`c.api_key = ${row.api_key} and c.organization_id = ${row.organization_id}
-      and c.document_id = ${row.document_id} and c.number = ${row.number}`
+  batched<KeyColumn, Row>(annotationKey, ({ row, fromRows, isPostgres }) => {
+    const isRow = belongsTo('c', row)
     return isPostgres
       ? sql`select c.* ${fromRows} join ${sql.table(table)} as c on ${isRow} order by ${order}`
       : sql`select c.* from ${sql.table(table)} as c where ${isRow} order by ${order}`
@@ -200,11 +196,10 @@ export async function unassign(
   await deleteAssigned(db, keysOf(apiKey, organizationId, refs))
 }
 
-const deleteAssigned = batched<Key>(key, ({ row, fromRows, isPostgres }) => {
-  const isRow = sql`u.api_key = ${row.api_key} and u.organization_id = ${row.organization_id}
-    and u.document_id = ${row.document_id} and u.number = ${row.number} and u.involvement = 'assigned'`
+const deleteAssigned = batched<KeyColumn>(annotationKey, ({ row, fromRows, isPostgres }) => {
   const using = isPostgres ? sql`using (select r.* ${fromRows}) as r` : sql``
-  return sql`delete from annotation_users as u ${using} where ${isRow}`
+  return sql`
+    delete from annotation_users as u ${using} where ${belongsTo('u', row)} and u.involvement = 'assigned'`
 })
 
 /** Refuses more users than an annotation may have. */
@@ -222,7 +217,7 @@ export async function checkInvolved(
 }
 
 const insertUsers = batched(
-  { ...key, user_id: 'text', involvement: 'text' },
+  { ...annotationKey, user_id: 'text', involvement: 'text' },
   ({ row, fromRows }) => sql`
     insert into annotation_users (api_key, organization_id, document_id, number, user_id, involvement)
     select ${row.api_key}, ${row.organization_id}, ${row.document_id}, ${row.number}, ${row.user_id}, ${row.involvement}
@@ -231,9 +226,8 @@ const insertUsers = batched(
     on conflict do nothing`,
 )
 
-const countUsers = batched<Key, { users: number }>(key, ({ row, fromRows, isPostgres }) => {
-  const isRow = sql`u.api_key = ${row.api_key} and u.organization_id = ${row.organization_id}
-    and u.document_id = ${row.document_id} and u.number = ${row.number}`
+const countUsers = batched<KeyColumn, { users: number }>(annotationKey, ({ row, fromRows, isPostgres }) => {
+  const isRow = belongsTo('u', row)
   const count = sql<{
     users: number
   }>`select count(distinct user_id) as users from annotation_users as u where ${isRow}`

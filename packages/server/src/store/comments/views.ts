@@ -2,15 +2,10 @@ import { sql } from 'kysely'
 import { batched } from '../engine/batched.ts'
 import type { Db } from '../engine/db.ts'
 import { type AnnotationRef, newestCommentFor, type StoredAnnotation } from './annotation.ts'
+import { annotationKey, belongsTo, keysOf } from './annotation-key.ts'
 import { refKey } from './comments.ts'
 
-const key = {
-  api_key: 'text',
-  organization_id: 'text',
-  document_id: 'text',
-  user_id: 'text',
-  number: 'bigint',
-} as const
+const key = { ...annotationKey, user_id: 'text' } as const
 
 /** Records that the user has seen all comments up to this change of the document. Views never go back. */
 export async function put(
@@ -20,21 +15,19 @@ export async function put(
   refs: readonly AnnotationRef[],
   { userId, seq, now }: { userId: string; seq: number; now: number },
 ): Promise<void> {
-  const rows = keysOf(apiKey, organizationId, userId, refs)
+  const rows = keysOfViews(apiKey, organizationId, userId, refs)
   await upsert(
     db,
     rows.map((row) => ({ ...row, viewed_seq: seq, viewed_at: now })),
   )
 }
 
-const keysOf = (apiKey: string, organizationId: string, userId: string, refs: readonly AnnotationRef[]) =>
-  refs.map(({ documentId, number }) => ({
-    api_key: apiKey,
-    organization_id: organizationId,
-    document_id: documentId,
-    user_id: userId,
-    number,
-  }))
+const keysOfViews = (
+  apiKey: string,
+  organizationId: string,
+  userId: string,
+  refs: readonly AnnotationRef[],
+) => keysOf(apiKey, organizationId, refs).map((row) => ({ ...row, user_id: userId }))
 
 const upsert = batched(
   { ...key, viewed_seq: 'bigint', viewed_at: 'bigint' },
@@ -56,7 +49,7 @@ export async function findUnread(
   annotations: readonly StoredAnnotation[],
   userId: string,
 ): Promise<Map<string, boolean>> {
-  const rows = await selectViews(db, keysOf(apiKey, organizationId, userId, annotations))
+  const rows = await selectViews(db, keysOfViews(apiKey, organizationId, userId, annotations))
   const viewed = new Map(
     rows.map((row) => [refKey({ documentId: row.document_id, number: row.number }), row.viewed_seq]),
   )
@@ -71,8 +64,7 @@ export async function findUnread(
 const selectViews = batched<keyof typeof key, { document_id: string; number: number; viewed_seq: number }>(
   key,
   ({ row, fromRows, isPostgres }) => {
-    const isRow = sql`v.api_key = ${row.api_key} and v.organization_id = ${row.organization_id}
-      and v.document_id = ${row.document_id} and v.user_id = ${row.user_id} and v.number = ${row.number}`
+    const isRow = sql`${belongsTo('v', row)} and v.user_id = ${row.user_id}`
     const columns = sql`v.document_id, v.number, v.viewed_seq`
     return isPostgres
       ? sql`select ${columns} ${fromRows} join annotation_views as v on ${isRow}`
