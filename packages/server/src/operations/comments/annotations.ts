@@ -18,6 +18,7 @@ import { listAll, page, pageOfGroups, type Window } from '../shared/paging.ts'
 import { denied, requireAccess } from './acting-user.ts'
 import { addAnnotations } from './add-annotations.ts'
 import { deleteAnnotations } from './delete-annotations.ts'
+import { createLocateRanges, type LocateRanges } from './located-ranges.ts'
 import { presentAnnotations } from './present.ts'
 import { viewHandlers } from './views.ts'
 import { updateAnnotations } from './update-annotations.ts'
@@ -47,14 +48,15 @@ export const annotationHandlers: Handlers<Family> = {
       cursor: ({ lastUpdated, documentId, number }: Position) => [lastUpdated, documentId, number],
       rowsPerQuery,
     }
-    const shown = (positions: readonly Position[]) => present(call, positions)
+    const locateRanges = createLocateRanges(call)
+    const shown = (positions: readonly Position[]) => present(call, positions, locateRanges)
     if (version === 'v1') return listAll(call, source, shown)
     if (!input.groupByDocumentId) {
       const { data, extra, onSent } = await page(call, input, source, shown)
       return reply(data, { message: listMessage, extra: { ...extra }, onSent })
     }
     return pageOfGroups(call, input, source, async (positions) => {
-      const found = await present(call, positions)
+      const found = await shown(positions)
       return found.map((one) => [String(one.metadata.documentId), one] as const)
     })
   },
@@ -164,7 +166,7 @@ async function getByIds(call: Call<Get>, annotationIds: string[]) {
     () => list(db, caller.apiKey, filter, window, visible),
     annotationIds.length,
   )
-  const found = await present(call, positions)
+  const found = await present(call, positions, createLocateRanges(call))
   if (input.groupByDocumentId && version !== 'v1') {
     const groups = groupBy(found, (one) => String(one.metadata.documentId))
     return Object.fromEntries(groups)
@@ -176,7 +178,11 @@ async function getByIds(call: Call<Get>, annotationIds: string[]) {
   return version === 'v1' ? data : reply(data, { message: listMessage })
 }
 
-async function present(call: Call<Get>, positions: readonly Position[]): Promise<CommentAnnotation[]> {
+async function present(
+  call: Call<Get>,
+  positions: readonly Position[],
+  locateRanges: LocateRanges,
+): Promise<CommentAnnotation[]> {
   const { input, caller, db, version, services } = call
   const { organizationId } = input
   const { pause } = services.longReads.open(caller.apiKey)
@@ -186,5 +192,6 @@ async function present(call: Call<Get>, positions: readonly Position[]): Promise
   const inOrder = positions.flatMap((position) => byRef.get(refKey(position)) ?? [])
   const { user, apiKey } = caller
   const unread = user && (await findUnread(db, apiKey, organizationId, inOrder, user.userId))
-  return presentAnnotations({ db, apiKey, organizationId, version, pause, unread }, inOrder)
+  const ranges = version === 'v1' ? undefined : await locateRanges(inOrder)
+  return presentAnnotations({ db, apiKey, organizationId, version, pause, unread, ranges }, inOrder)
 }

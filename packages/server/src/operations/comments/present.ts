@@ -1,4 +1,4 @@
-import type { ApiVersion, Comment, CommentAnnotation, User } from '@plenum/protocol'
+import type { ApiVersion, Comment, CommentAnnotation, LocatedRange, User } from '@plenum/protocol'
 import { shortHash } from '../../access/ids.ts'
 import type { StoredAnnotation, StoredComment } from '../../store/comments/annotation.ts'
 import { type Contents, findContents, type ReactionIn, refKey } from '../../store/comments/comments.ts'
@@ -23,6 +23,8 @@ export interface PresentDeps {
   pause: () => Promise<void>
   /** With a user: whether the user has not seen the newest comment, by `refKey`. */
   unread?: ReadonlyMap<string, boolean> | undefined
+  /** Where the ranges of annotations are now, by `refKey`. */
+  ranges?: ReadonlyMap<string, LocatedRange> | undefined
 }
 
 /**
@@ -110,16 +112,17 @@ export async function loadProfiles(db: Db, apiKey: string, userIds: readonly str
 }
 
 function presentAnnotation(
-  { apiKey, organizationId, version, unread }: PresentDeps,
+  { apiKey, organizationId, version, unread, ranges }: PresentDeps,
   annotation: StoredAnnotation,
   { comments, reactions, users }: Contents,
   profile: Profiles,
   folderId: string | null | undefined,
 ): CommentAnnotation {
   const { annotationId, documentId, number, authorId, assigneeId, resolvedBy, locationId, data } = annotation
-  const { visibility, context, ...fields } = data
+  const { visibility, context, targetEditor: _, ...fields } = data
   const access = annotation.audience?.access
   const isUnread = unread?.get(refKey(annotation))
+  const range = ranges?.get(refKey(annotation))
   return {
     annotationId,
     annotationNumber: number,
@@ -130,6 +133,7 @@ function presentAnnotation(
     ...(assigneeId !== null && { assignedTo: profile(assigneeId) }),
     ...(resolvedBy !== null && { resolvedByUserId: resolvedBy, resolvedByUser: profile(resolvedBy) }),
     ...(locationId !== null && { locationId: Number(locationId) }),
+    ...(range && { targetEditor: range }),
     ...(context && { context: { ...context, ...(access && { accessFields: access }) } }),
     visibilityConfig: presentVisibility(visibility, annotation.audience),
     ...presentInvolved(users, profile),
