@@ -36,6 +36,8 @@ export interface CommentAnnotationInput {
   commentType?: 'manual' | 'chart' | 'suggestion'
   /** Who sees the annotation. Default: `public`. Ignored under v1. */
   visibility?: Visibility
+  /** The range of an editor that the annotation is about. Default: none. Ignored under v1. */
+  targetEditor?: EditorRange | null
 }
 
 export interface AddedAnnotation {
@@ -74,6 +76,8 @@ export interface CommentAnnotation {
   locationId?: number
   /** What it is attached to. */
   targetElement?: TargetElement
+  /** The range of an editor that it is about. Only under v2. */
+  targetEditor?: LocatedRange
   /** Data of your application, and the access context. */
   context?: CommentContext
   /** Who sees the annotation. */
@@ -117,6 +121,8 @@ export interface CommentAnnotationChange {
   suggestion?: Suggestion
   /** Who sees the annotation from now on. Ignored under v1. */
   visibility?: Visibility
+  /** The range of an editor that the annotation is about. `null` removes it. Ignored under v1. */
+  targetEditor?: EditorRange | null
 }
 
 export interface UserReplacement {
@@ -258,6 +264,25 @@ export interface Visibility {
   userIds?: string[]
 }
 
+export interface EditorRange {
+  /** Id of the editor inside the document. */
+  editorId: string
+  /**
+   * Name of the root that has the range. Default: the root of the content. At most 256 characters. Must not
+   * contain control characters.
+   */
+  contentKey?: string
+  /** Where the selection began. A Yjs relative position, or an offset in the text. At least 0. */
+  anchor: number | RelativePosition
+  /**
+   * Where the selection ended. It may be before `anchor`. A Yjs relative position, or an offset in the text.
+   * At least 0.
+   */
+  head: number | RelativePosition
+  /** The text of the range. Default: the text that the range has now. At most 1,000 characters. */
+  quote?: string
+}
+
 export interface Comment {
   /** Id of the comment inside the annotation. At least 0. */
   commentId: number
@@ -287,6 +312,29 @@ export interface Comment {
   lastUpdated: string
   /** Further keys are stored as sent. */
   [key: string]: unknown
+}
+
+export interface LocatedRange {
+  /** Id of the editor. */
+  editorId: string
+  /** Name of the root that has the range. */
+  contentKey: string
+  /** Where the selection began. */
+  anchor: RelativePosition
+  /** Where the selection ended. */
+  head: RelativePosition
+  /** The text that the range had when it was set. */
+  quote: string
+  /** False: the editor could not be read in time. The fields below are missing. Try again later. */
+  resolved: boolean
+  /** True: the text of the range does not exist any more. */
+  orphaned?: boolean
+  /** Offset of the start in the shared type that has it. Missing if it has no place. */
+  start?: number
+  /** Offset of the end in the shared type that has it. Missing if it has no place. */
+  end?: number
+  /** The text of the range now, cut to 1000 characters. */
+  text?: string
 }
 
 export interface VisibilityConfig {
@@ -351,6 +399,17 @@ export interface Attachment {
   [key: string]: unknown
 }
 
+export interface RelativePosition {
+  /** Id of the character or node that the position is attached to. */
+  item?: YjsId | null
+  /** Id of the shared type that has the position, if it is not a root. */
+  type?: YjsId | null
+  /** Name of the root that has the position. At most 256 characters. */
+  tname?: string | null
+  /** The side that the position is attached to: the left one if negative. At least -9,007,199,254,740,991. */
+  assoc?: number | null
+}
+
 export interface Reaction {
   /** Id of the reaction. */
   annotationId: string
@@ -371,6 +430,13 @@ export interface TaggedContact {
   userId?: string
   /** Further keys are stored as sent. */
   [key: string]: unknown
+}
+
+export interface YjsId {
+  /** The Yjs client id. At least 0. */
+  client: number
+  /** The clock. At least 0. */
+  clock: number
 }
 
 export interface ReactionUser {
@@ -537,7 +603,8 @@ export interface CommentAnnotationsOperations {
   /**
    * Adds annotations, which are threads of comments, to a document. An author who has no profile gets one.
    * Users who are mentioned, assigned or named in `visibility` must exist. With `verifyUserPermissions`,
-   * annotations of authors who may not write are refused; the others are added.
+   * annotations of authors who may not write are refused; the others are added. An annotation can be about a
+   * range of an editor, which moves with its text: `targetEditor`.
    *
    * @returns The result for each annotation, by its id.
    *
@@ -554,7 +621,8 @@ export interface CommentAnnotationsOperations {
   get(input: CommentAnnotationsGetInput, options?: CallOptions): Promise<Result<(CommentAnnotation | null)[] | Record<string, CommentAnnotation[]>>>
   /**
    * Changes annotations of a document. Without selectors, all annotations of the document are changed, up to
-   * 500. A status of another type than `terminal` removes who resolved the annotation.
+   * 500. A status of another type than `terminal` removes who resolved the annotation. A range in
+   * `targetEditor` is set for each of them.
    *
    * `POST /v2/commentannotations/update`
    */

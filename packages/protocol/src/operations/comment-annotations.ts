@@ -25,6 +25,7 @@ import {
 import { AnnotationId, type Comment, importedTime } from '../resources/comments.ts'
 import { LocationId } from '../resources/notifications.ts'
 import { NoData, Outcomes } from '../resources/outcomes.ts'
+import { rangeErrors } from './crdt-errors.ts'
 
 const ada = { userId: 'user_1', name: 'Ada', initial: 'A', color: '#1864ab' }
 
@@ -102,7 +103,7 @@ export const commentAnnotations = {
     title: 'Add Comment Annotations',
     summary: 'Adds annotations, which are threads of comments, to a document.',
     description:
-      'An author who has no profile gets one. Users who are mentioned, assigned or named in `visibility` must exist. With `verifyUserPermissions`, annotations of authors who may not write are refused; the others are added.',
+      'An author who has no profile gets one. Users who are mentioned, assigned or named in `visibility` must exist. With `verifyUserPermissions`, annotations of authors who may not write are refused; the others are added. An annotation can be about a range of an editor, which moves with its text: `targetEditor`.',
     input: Type.Object({
       organizationId: OrganizationId,
       documentId: DocumentId,
@@ -125,6 +126,7 @@ export const commentAnnotations = {
         status: 'INVALID_ARGUMENT',
         message: 'commentAnnotations[0].assignedTo: the user user_9 does not exist.',
       },
+      ...rangeErrors('commentAnnotations[0].targetEditor'),
       {
         status: 'PERMISSION_DENIED',
         message: 'User does not have access to document',
@@ -235,7 +237,7 @@ export const commentAnnotations = {
     title: 'Update Comment Annotations',
     summary: 'Changes annotations of a document.',
     description:
-      'Without selectors, all annotations of the document are changed, up to 500. A status of another type than `terminal` removes who resolved the annotation.',
+      'Without selectors, all annotations of the document are changed, up to 500. A status of another type than `terminal` removes who resolved the annotation. A range in `targetEditor` is set for each of them.',
     input: Type.Object({
       organizationId: OrganizationId,
       documentId: DocumentId,
@@ -271,6 +273,7 @@ export const commentAnnotations = {
         status: 'INVALID_ARGUMENT',
         message: 'More than 500 annotations match. Send annotationIds to change them in parts.',
       },
+      ...rangeErrors('updatedData.targetEditor'),
     ],
     example: {
       input: {

@@ -25,3 +25,16 @@ export const tooSlow = (details: object) =>
     message: 'The CRDT data takes too long to process.',
     details,
   }) satisfies ErrorExample
+
+/** The errors of a range in an editor. `path` names the range in the input. */
+export const rangeErrors = (path: string): ErrorExample[] => [
+  { status: 'INVALID_ARGUMENT', message: `${path}.editorId: the editor notes does not exist.` },
+  { status: 'INVALID_ARGUMENT', message: `${path}.head must be at most 120, the length of the text.` },
+  {
+    status: 'INVALID_ARGUMENT',
+    message: `${path}.anchor is not in the editor. Wait until the editor is saved.`,
+  },
+  unreadable({ unreadableEditorIds: ['notes'] }),
+  tooSlow({ unreadableEditorIds: ['notes'] }),
+  busy,
+]

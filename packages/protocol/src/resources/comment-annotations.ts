@@ -2,6 +2,7 @@ import Type, { type TSchema } from 'typebox'
 import { shortText } from '../base/fields.ts'
 import { ChosenId, OrganizationId } from '../base/ids.ts'
 import { choice, described, flag, jsonObject, mapOf, openObject, text, v2Only } from '../base/schemas.ts'
+import { EditorRange, LocatedRange } from './editor-ranges.ts'
 import { AnnotationId, Comment, importedTime, NewComments } from './comments.ts'
 import { outcome } from './outcomes.ts'
 import { NamedUser, User, UserInput } from './users.ts'
@@ -131,6 +132,9 @@ export const Suggestion = openObject(
   }),
 )
 
+const orNull = <T extends TSchema>(schema: T, description: string) =>
+  Type.Union([schema, Type.Null()], { description })
+
 /** A new annotation with its first comments. */
 export const CommentAnnotationInput = Type.Object({
   annotationId: Type.Optional(described(AnnotationId, 'Id of the annotation. Default: a new id.')),
@@ -147,11 +151,11 @@ export const CommentAnnotationInput = Type.Object({
   suggestion: v2Only(described(Suggestion, 'The proposed change. Only with `type: "suggestion"`.')),
   commentType: v2Only(choice(['manual', 'chart', 'suggestion'], 'Default: `manual`.')),
   visibility: v2Only(described(Visibility, 'Who sees the annotation. Default: `public`.')),
+  targetEditor: v2Only(
+    orNull(EditorRange, 'The range of an editor that the annotation is about. Default: none.'),
+  ),
 })
 export type CommentAnnotationInput = Type.Static<typeof CommentAnnotationInput>
-
-const orNull = <T extends TSchema>(schema: T, description: string) =>
-  Type.Union([schema, Type.Null()], { description })
 
 /** What an update of annotations changes. A sent field replaces the stored one. */
 export const CommentAnnotationChange = Type.Object({
@@ -177,6 +181,9 @@ export const CommentAnnotationChange = Type.Object({
     ),
   ),
   visibility: v2Only(described(Visibility, 'Who sees the annotation from now on.')),
+  targetEditor: v2Only(
+    orNull(EditorRange, 'The range of an editor that the annotation is about. `null` removes it.'),
+  ),
 })
 export type CommentAnnotationChange = Type.Static<typeof CommentAnnotationChange>
 
@@ -213,6 +220,9 @@ export const CommentAnnotation = openObject(
     location: Type.Optional(described(CommentLocation, 'Where in the document it is.')),
     locationId: Type.Optional(Type.Integer({ description: 'The number of the location.' })),
     targetElement: Type.Optional(described(TargetElement, 'What it is attached to.')),
+    targetEditor: Type.Optional(
+      described(LocatedRange, 'The range of an editor that it is about. Only under v2.'),
+    ),
     context: Type.Optional(described(CommentContext, 'Data of your application, and the access context.')),
     visibilityConfig: described(VisibilityConfig, 'Who sees the annotation.'),
     involvedUserIds: Type.Array(Type.String(), {

@@ -143,6 +143,8 @@ export interface PreparedWrite<O extends Operation> {
   /** Reads committed data from `call.db`, and writes with `writeStep` only. The result is the second argument of `write`. */
   prepare(call: Call<O>): Promise<unknown>
   write(call: Call<O>, prepared: never): Promise<Answered<O>>
+  /** Whether `write` is short if the request is, so that it may share a transaction with other writes. Default: false. */
+  readonly isShort?: boolean
 }
 
 /** Thrown by `write` if the stored data has changed since `prepare` read it. */

@@ -7,20 +7,31 @@ import type { Write } from './write.ts'
 const maxPreparations = 5
 
 /** Prepares the write outside the transaction and commits it. Calls with the same subject run one after the other. */
-export function runPrepared(write: Write, handler: PreparedWrite<Operation>): Promise<Answer> {
-  if (!handler.subject) return prepareAndCommit(write, handler)
+export function runPrepared(
+  write: Write,
+  handler: PreparedWrite<Operation>,
+  isShortRequest: boolean,
+): Promise<Answer> {
+  const isShort = isShortRequest && handler.isShort === true
+  if (!handler.subject) return prepareAndCommit(write, handler, isShort)
   const { services, request, lane } = write
   const subject = handler.subject(write.readCall())
-  return services.subjectQueues.run(lane, subject, request.bytes, () => prepareAndCommit(write, handler))
+  return services.subjectQueues.run(lane, subject, request.bytes, () =>
+    prepareAndCommit(write, handler, isShort),
+  )
 }
 
-async function prepareAndCommit(write: Write, handler: PreparedWrite<Operation>): Promise<Answer> {
+async function prepareAndCommit(
+  write: Write,
+  handler: PreparedWrite<Operation>,
+  isShort: boolean,
+): Promise<Answer> {
   const stored = await write.findStoredAnswer(write.services.database.read)
   if (stored) return stored
   for (let preparation = 1; ; preparation++) {
     const prepared = await handler.prepare(write.readCall())
     try {
-      return await write.commit((call) => handler.write(call, prepared as never))
+      return await write.commit((call) => handler.write(call, prepared as never), { isShort })
     } catch (error) {
       if (!(error instanceof Stale)) throw error
       if (preparation === maxPreparations) throw changedMeanwhile()

@@ -44,7 +44,7 @@ function runWrite(write: Write, handler: AnyHandler): Promise<Answer> {
   const run = () => {
     if (typeof handler === 'function') return write.commit(handler, { isShort })
     if ('writeAll' in handler) return runCombined(write, handler, isShort)
-    return 'prepare' in handler ? runPrepared(write, handler) : runDeletion(write, handler)
+    return 'prepare' in handler ? runPrepared(write, handler, isShort) : runDeletion(write, handler)
   }
   return write.keyed ? write.services.idempotency.alone(write.keyed, run) : run()
 }

@@ -42,6 +42,8 @@ export interface DocumentWork<T> {
   inlineBytes: number
   isBackground?: boolean
   waitMs?: number
+  /** A lower limit for the time in a thread than the size of the document gives. */
+  limitMs?: number
 }
 
 export interface DocumentThreadsOptions extends PoolOptions {
@@ -64,7 +66,7 @@ export class DocumentThreads {
 
   /** Fails with an error of `content/errors.ts`, or with another error if the work throws one or ends the thread. */
   async run<T>(work: DocumentWork<T>): Promise<T> {
-    const { kind, source, parts, args = [], argsBytes = 0, isBackground, waitMs } = work
+    const { kind, source, parts, args = [], argsBytes = 0, isBackground, waitMs, limitMs = Infinity } = work
     const bytes = sizeOf(parts) + argsBytes
     // Many small documents in a row block the event loop as long as a large one.
     if (bytes <= work.inlineBytes && !isLoopHeld()) return work.inline()
@@ -72,7 +74,7 @@ export class DocumentThreads {
       const packed = pack(parts)
       const task: TaskMessage = { kind, args, ...packed }
       const transfer = [packed.bytes.buffer, packed.sizes.buffer] as ArrayBuffer[]
-      return { value: task, transfer, limitMs: Math.min(this.#limitMs, timeLimitFor(bytes)) }
+      return { value: task, transfer, limitMs: Math.min(this.#limitMs, limitMs, timeLimitFor(bytes)) }
     }
     const content = `${kind} ${source.apiKey} ${source.content}`
     try {

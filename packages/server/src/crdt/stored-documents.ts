@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import type { AnchoredRange, SentRange } from './content/anchors.ts'
 import type { DocumentThreads, Source } from './document-threads.ts'
 import { type Parts, sizeOf } from './content/parts.ts'
 import type { Contents } from './content/roots.ts'
@@ -23,6 +24,19 @@ export interface StoredDocuments {
   declare(source: Source, parts: Parts, declared: Contents, sent: Partial<Contents>): Promise<string>
   /** Restores a document to a version. */
   restore(source: Source, parts: Parts, version: Uint8Array, snapshotFrom: number): Promise<Change>
+  /** Turns sent ranges into the form in which they are stored. */
+  anchor(
+    source: Source,
+    parts: Parts,
+    declared: Contents,
+    ranges: readonly SentRange[],
+  ): Promise<ReturnType<StoredWork['anchor']>>
+  /** Finds out where stored ranges are now. Fails earlier than other work, because callers can do without the result. */
+  locate(
+    source: Source,
+    parts: Parts,
+    ranges: readonly AnchoredRange[],
+  ): Promise<ReturnType<StoredWork['locate']>>
 }
 
 /**
@@ -32,6 +46,10 @@ export interface StoredDocuments {
 const inlineBytes = 4 * 1024
 /** How long a request waits for a thread. */
 const waitMs = 30_000
+/** The limits of `locate`. A document of 10 MiB takes about two seconds. */
+const locateLimits = { waitMs: 2_000, limitMs: 10_000 }
+/** Ranges count as this many bytes of the document, so that many of them are processed in a thread. */
+const bytesPerRange = 32
 
 /** The memory for the content of small documents that are read again and again. */
 const maxRenderedBytes = 16 * 1024 * 1024
@@ -49,7 +67,8 @@ export function createStoredDocuments(
     ...[parts, ...args]: Parameters<StoredWork[K]>
   ): Promise<ReturnType<StoredWork[K]>> {
     const inline = () => (storedWork[kind] as AnyWork)(parts, ...args) as ReturnType<StoredWork[K]>
-    return threads.run({ kind, source, parts, args, argsBytes, inline, ...limits })
+    const own = kind === 'locate' ? locateLimits : undefined
+    return threads.run({ kind, source, parts, args, argsBytes, inline, ...limits, ...own })
   }
 
   /** The content of small documents. The same bytes have the same content, so that nothing here can be out of date. */
@@ -78,6 +97,9 @@ export function createStoredDocuments(
       run('declare', source, 0, parts, onlyDeclared(declared), sent),
     restore: (source, parts, version, snapshotFrom) =>
       run('restore', source, 0, [...parts, version], snapshotFrom),
+    anchor: (source, parts, declared, ranges) =>
+      run('anchor', source, ranges.length * bytesPerRange, parts, onlyDeclared(declared), ranges),
+    locate: (source, parts, ranges) => run('locate', source, ranges.length * bytesPerRange, parts, ranges),
   }
 }
 

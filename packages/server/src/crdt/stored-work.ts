@@ -1,4 +1,12 @@
 import type { Doc } from 'yjs'
+import {
+  anchorRanges,
+  type AnchoredRange,
+  type Fault,
+  type FoundRange,
+  locateRanges,
+  type SentRange,
+} from './content/anchors.ts'
 import { read, replace, contentError } from './content/content.ts'
 import { DamagedLog, DamagedVersion, UnfitContent } from './content/errors.ts'
 import { parseSafely, UnfitJson } from '../platform/json/safe-json.ts'
@@ -61,6 +69,16 @@ export const storedWork = {
   restore(parts: Parts, snapshotFrom: number): Change {
     const doc = loadWhole(parts.slice(0, -1))
     return changeOf(doc, restore(doc, loadVersion(parts.slice(-1))), snapshotFrom)
+  },
+
+  /** Turns sent ranges into the form in which they are stored. */
+  anchor(parts: Parts, declared: Contents, ranges: readonly SentRange[]): (AnchoredRange | Fault)[] {
+    return anchorRanges(loadWhole(parts), declared, ranges)
+  },
+
+  /** Finds out where stored ranges are now. */
+  locate(parts: Parts, ranges: readonly AnchoredRange[]): FoundRange[] {
+    return locateRanges(loadWhole(parts), ranges)
   },
 }
 

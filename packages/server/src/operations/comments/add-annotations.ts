@@ -3,17 +3,21 @@ import {
   ApiError,
   builtInStatuses,
   type CommentAnnotationInput,
+  type EditorRange,
+  type Input,
   type Operations,
 } from '@plenum/protocol'
 import { newAnnotationId } from '../../access/ids.ts'
 import { partial } from '../../calls/answers/reply.ts'
-import type { Call } from '../../calls/call.ts'
+import type { Call, PreparedWrite } from '../../calls/call.ts'
 import { yieldIfLate } from '../../platform/turns/loop-time.ts'
-import type { AnnotationData, StoredAnnotation } from '../../store/comments/annotation.ts'
+import type { AnnotationData, StoredAnnotation, StoredRange } from '../../store/comments/annotation.ts'
 import * as annotations from '../../store/comments/annotations.ts'
+import type { DocumentRef } from '../../store/refs.ts'
 import { requireLevel } from '../shared/levels.ts'
 import { locationIdOf } from '../shared/locations.ts'
 import { appendComments, CommentReader, type ReadComment } from './added-comments.ts'
+import { anchorRanges } from './anchored-ranges.ts'
 import { audienceOf, checkVisibility } from './audience-of.ts'
 import { ensureAuthors, findDenied, findExisting, type NamedUser, requireExisting } from './authors.ts'
 import { denied, deniedMessage, notifies, refuseFields, requireAccess } from './acting-user.ts'
@@ -31,7 +35,22 @@ interface ReadAnnotation {
   named: NamedUser[]
 }
 
-export async function addAnnotations(call: Call<Add>) {
+export const addAnnotations: PreparedWrite<Add> = {
+  isShort: true,
+  prepare: (call) => anchorRanges(call, documentOf(call.input), rangesIn(call.input)),
+  write: addPrepared,
+}
+
+const documentOf = ({ organizationId, documentId }: DocumentRef) => ({ organizationId, documentId })
+
+const rangesIn = ({ commentAnnotations }: Input<Add>) =>
+  commentAnnotations.flatMap(({ targetEditor: range }, index) =>
+    range ? [{ range, path: `commentAnnotations[${index}].targetEditor` }] : [],
+  )
+
+type AnchoredRanges = ReadonlyMap<EditorRange, StoredRange>
+
+async function addPrepared(call: Call<Add>, ranges: AnchoredRanges) {
   const { input, caller, db, now } = call
   const { organizationId, documentId, createOrganization, createDocument } = input
   const reader = new CommentReader(caller.user)
@@ -76,7 +95,7 @@ export async function addAnnotations(call: Call<Add>) {
     sent.annotationId !== undefined && taken.has(sent.annotationId)
   const accepted = items.filter((one) => !isDenied(one) && !isTaken(one))
 
-  const added = await add(call, accepted, existingUsers)
+  const added = await add(call, accepted, existingUsers, ranges)
   const results = items.map((one): [string, AddedAnnotation] => {
     const { annotationId } = one.sent
     if (isDenied(one)) {
@@ -133,6 +152,7 @@ async function add(
   call: Call<Add>,
   read: readonly ReadAnnotation[],
   existingUsers: ReadonlySet<string>,
+  ranges: AnchoredRanges,
 ): Promise<Map<ReadAnnotation, AddedAnnotation>> {
   const added = new Map<ReadAnnotation, AddedAnnotation>()
   if (read.length === 0) return added
@@ -141,7 +161,7 @@ async function add(
   for (const one of read) {
     await yieldIfLate()
     const place = { seq: changes.seq, now, usedIds: new Set<number>(), existingUsers }
-    const empty = emptyAnnotation(call, one, changes)
+    const empty = emptyAnnotation(call, one, changes, ranges)
     const { annotation, added: comments, involved } = appendComments(empty, one.comments, place)
     const { assigneeId } = annotation
     changes.put(annotation)
@@ -185,6 +205,7 @@ function emptyAnnotation(
   { input: { organizationId, documentId }, caller, now }: Call<Add>,
   { sent, authorId }: ReadAnnotation,
   changes: ThreadChanges,
+  ranges: AnchoredRanges,
 ): StoredAnnotation {
   const { visibility, context, assignedTo } = sent
   const location = locationIdOf(sent.location)
@@ -206,14 +227,15 @@ function emptyAnnotation(
     lastCommentBy: authorId,
     otherCommentSeq: 0,
     audience: audienceOf({ visibility, context, authorId, organizationId }),
-    data: dataOf(sent, caller.user !== undefined),
+    data: dataOf(sent, ranges, caller.user !== undefined),
     createdAt: sent.createdAt ?? now,
     lastUpdated: sent.lastUpdated ?? now,
   }
 }
 
-function dataOf(sent: CommentAnnotationInput, isUser: boolean): AnnotationData {
+function dataOf(sent: CommentAnnotationInput, ranges: AnchoredRanges, isUser: boolean): AnnotationData {
   const { location, targetElement, context, priority, visibility, commentType } = sent
+  const targetEditor = sent.targetEditor && ranges.get(sent.targetEditor)
   const type = sent.type ?? 'comment'
   return {
     type,
@@ -221,6 +243,7 @@ function dataOf(sent: CommentAnnotationInput, isUser: boolean): AnnotationData {
     ...(priority && { priority }),
     ...(location && { location }),
     ...(targetElement && { targetElement }),
+    ...(targetEditor && { targetEditor }),
     ...(context && { context }),
     ...(visibility && visibility.type !== 'public' && { visibility }),
     ...(commentType && { commentType }),

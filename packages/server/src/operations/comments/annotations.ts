@@ -17,6 +17,7 @@ import { listAll, page, pageOfGroups, type Window } from '../shared/paging.ts'
 import { denied, findAccess, requireAccess } from './acting-user.ts'
 import { addAnnotations } from './add-annotations.ts'
 import { deleteAnnotations } from './delete-annotations.ts'
+import { createLocateRanges, type LocateRanges } from './located-ranges.ts'
 import { presentAnnotations } from './present.ts'
 import { viewHandlers } from './views.ts'
 import { updateAnnotations } from './update-annotations.ts'
@@ -41,7 +42,8 @@ export const annotationHandlers: Handlers<Family> = {
     const source = input.annotationIds
       ? await namedAnnotations(call, unique(input.annotationIds), visible)
       : allAnnotations(call, visible)
-    const shown = (slots: readonly Slot[]) => present(call, slots)
+    const locateRanges = createLocateRanges(call)
+    const shown = (slots: readonly Slot[]) => present(call, slots, locateRanges)
     if (version === 'v1') return listAll(call, source, shown)
     const paging = input.annotationIds ? {} : input
     if (!input.groupByDocumentId) {
@@ -194,7 +196,11 @@ async function namedAnnotations(call: Call<Get>, annotationIds: string[], visibl
   }
 }
 
-async function present(call: Call<Get>, slots: readonly Slot[]): Promise<(CommentAnnotation | null)[]> {
+async function present(
+  call: Call<Get>,
+  slots: readonly Slot[],
+  locateRanges: LocateRanges,
+): Promise<(CommentAnnotation | null)[]> {
   const { input, caller, db, version, services } = call
   const { organizationId } = input
   const reading = services.longReads.open(caller.apiKey)
@@ -203,7 +209,9 @@ async function present(call: Call<Get>, slots: readonly Slot[]): Promise<(Commen
   const stored = await reading.query(() => annotations.findMany(db, apiKey, organizationId, positions))
   const unread =
     user && (await reading.query(() => findUnread(db, apiKey, organizationId, stored, user.userId)))
-  const shown = await presentAnnotations({ db, apiKey, organizationId, version, reading, unread }, stored)
+  const ranges = version === 'v1' ? undefined : await locateRanges(stored)
+  const deps = { db, apiKey, organizationId, version, reading, unread, ranges }
+  const shown = await presentAnnotations(deps, stored)
   const byRef = new Map(stored.map((annotation, index) => [refKey(annotation), shown[index]]))
   // In a list, an annotation that was deleted since its position was read is left out.
   return slots.flatMap(({ position }) =>

@@ -4,6 +4,7 @@ import type { Audience } from '../../store/comments/audience.ts'
 import { readChanges } from '../../store/comments/changes.ts'
 import type { Db } from '../../store/engine/db.ts'
 import type { DocumentRef } from '../../store/refs.ts'
+import { storedRanges } from './located-ranges.ts'
 import { presentAnnotations } from './present.ts'
 
 /** More changes than this are not sent: clients load the annotations again. */
@@ -35,7 +36,8 @@ export async function readChangedThreads(
   const { changed, removed } = await readChanges(db, apiKey, document, { from, to }, maxChanges + 1)
   if (changed.length + removed.length > maxChanges) return { changed: [], removed: [], isTooMany: true }
   const { organizationId } = document
-  const shown = await presentAnnotations({ db, apiKey, organizationId, version: 'v2', reading }, changed)
+  const deps = { db, apiKey, organizationId, version: 'v2', reading, ranges: storedRanges(changed) } as const
+  const shown = await presentAnnotations(deps, changed)
   return {
     changed: changed.map(({ annotationId, audience, createdSeq, audienceSeq }, index) => {
       const json = joinedBody(encodeJson(shown[index])).toString()

@@ -1,4 +1,4 @@
-import type { ApiVersion, Comment, CommentAnnotation, User } from '@plenum/protocol'
+import type { ApiVersion, Comment, CommentAnnotation, LocatedRange, User } from '@plenum/protocol'
 import { shortHash } from '../../access/ids.ts'
 import { firstFew, type StoredAnnotation, type StoredComment } from '../../store/comments/annotation.ts'
 import { type Contents, findContents, type ReactionIn, refKey } from '../../store/comments/comments.ts'
@@ -23,6 +23,8 @@ export interface PresentDeps {
   reading: LongRead
   /** With a user: whether the user has not seen the newest comment, by `refKey`. */
   unread?: ReadonlyMap<string, boolean> | undefined
+  /** Where the ranges of annotations are now, by `refKey`. */
+  ranges?: ReadonlyMap<string, LocatedRange> | undefined
 }
 
 /** The annotations as callers read them (spec 22.6). Few statements serve many annotations, if they are small (spec 19.2.2). */
@@ -120,7 +122,7 @@ const lookOf = ({ userId, name, email, photoUrl, initial, color, textColor }: Us
 })
 
 function presentAnnotation(
-  { apiKey, organizationId, version, unread }: PresentDeps,
+  { apiKey, organizationId, version, unread, ranges }: PresentDeps,
   annotation: StoredAnnotation,
   comments: Comment[],
   users: Contents['users'],
@@ -128,9 +130,10 @@ function presentAnnotation(
   folderId: string | null | undefined,
 ): CommentAnnotation {
   const { annotationId, documentId, number, authorId, assigneeId, resolvedBy, locationId, data } = annotation
-  const { visibility, context, ...fields } = data
+  const { visibility, context, targetEditor: _, ...fields } = data
   const access = annotation.audience?.access
   const isUnread = unread?.get(refKey(annotation))
+  const range = ranges?.get(refKey(annotation))
   return {
     annotationId,
     annotationNumber: number,
@@ -141,6 +144,7 @@ function presentAnnotation(
     ...(assigneeId !== null && { assignedTo: profile(assigneeId) }),
     ...(resolvedBy !== null && { resolvedByUserId: resolvedBy, resolvedByUser: profile(resolvedBy) }),
     ...(locationId !== null && { locationId: Number(locationId) }),
+    ...(range && { targetEditor: range }),
     ...(context && { context: { ...context, ...(access && { accessFields: access }) } }),
     visibilityConfig: presentVisibility(visibility, annotation.audience),
     ...presentInvolved(users, profile),

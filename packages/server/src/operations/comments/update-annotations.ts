@@ -2,17 +2,19 @@ import {
   ApiError,
   builtInStatuses,
   type CommentAnnotationChange,
+  type Input,
   type RecordedName,
   maxBatchItems,
   type Operations,
   type Status,
 } from '@plenum/protocol'
-import type { Call } from '../../calls/call.ts'
+import type { Call, PreparedWrite } from '../../calls/call.ts'
 import { yieldIfLate } from '../../platform/turns/loop-time.ts'
-import type { StoredAnnotation } from '../../store/comments/annotation.ts'
+import type { StoredAnnotation, StoredRange } from '../../store/comments/annotation.ts'
 import { outcomes } from '../shared/batches.ts'
 import { locationIdOf } from '../shared/locations.ts'
 import { audienceOf, checkVisibility } from './audience-of.ts'
+import { anchorRanges } from './anchored-ranges.ts'
 import { ensureAuthors, findExisting, type NamedUser, requireExisting } from './authors.ts'
 import { notifies, refuseFields, requireAccess, requireAuthorship } from './acting-user.ts'
 import { replaceUsers } from './replaced-users.ts'
@@ -26,9 +28,24 @@ const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
 /** All comments of the annotations are written again if users are replaced. */
 const maxReplacedBytes = 8 * 1024 * 1024
 
-export async function updateAnnotations(call: Call<Update>) {
+export const updateAnnotations: PreparedWrite<Update> = {
+  isShort: true,
+  async prepare(call): Promise<StoredRange | undefined> {
+    const range = changeIn(call.input)?.targetEditor
+    if (!range) return undefined
+    const { organizationId, documentId } = call.input
+    const sent = [{ range, path: 'updatedData.targetEditor' }]
+    return (await anchorRanges(call, { organizationId, documentId }, sent)).get(range)
+  },
+  write: updatePrepared,
+}
+
+const changeIn = ({ updatedData }: Input<Update>) =>
+  Array.isArray(updatedData) ? updatedData[0] : updatedData
+
+async function updatePrepared(call: Call<Update>, range: StoredRange | undefined) {
   const { input, caller, db, now } = call
-  const change = Array.isArray(input.updatedData) ? input.updatedData[0] : input.updatedData
+  const change = changeIn(input)
   const { updateUsers = [] } = input
   if (!change && updateUsers.length === 0) {
     throw invalid('At least one of updatedData or updateUsers must be provided.')
@@ -68,7 +85,7 @@ export async function updateAnnotations(call: Call<Update>) {
         updateUsers.length > 0
           ? await replaceUsers(call, input.organizationId, annotation, updateUsers, changes)
           : annotation
-      if (change) applyChange(call, replaced, change, changes)
+      if (change) applyChange(call, replaced, change, range, changes)
     }
     await changes.save()
   }
@@ -108,6 +125,7 @@ function applyChange(
   { input, caller: { user }, now }: Call<Update>,
   before: StoredAnnotation,
   change: CommentAnnotationChange,
+  range: StoredRange | undefined,
   changes: ThreadChanges,
 ): void {
   const after: StoredAnnotation = { ...before, data: { ...before.data }, lastUpdated: now }
@@ -118,6 +136,8 @@ function applyChange(
     after.locationId = number === undefined ? null : String(number)
   }
   if (targetElement) after.data.targetElement = targetElement
+  if (change.targetEditor === null) delete after.data.targetEditor
+  else if (range) after.data.targetEditor = range
   if (from) after.authorId = from.userId
   if (assignedTo !== undefined) after.assigneeId = assignedTo?.userId ?? null
   if (priority === null) delete after.data.priority

@@ -1,4 +1,11 @@
-import type { CommentAnnotationInput, CommentData, Priority, Status, Visibility } from '@plenum/protocol'
+import type {
+  CommentAnnotationInput,
+  CommentData,
+  Priority,
+  RelativePosition,
+  Status,
+  Visibility,
+} from '@plenum/protocol'
 import type { Audience } from './audience.ts'
 import type { AnnotationTable, CommentTable } from '../schema/comment-tables.ts'
 import { parse } from '../engine/json.ts'
@@ -13,7 +20,19 @@ export interface AnnotationData extends Pick<
   priority?: Priority
   visibility?: Visibility
   statusUpdatedByUserId?: string
+  targetEditor?: StoredRange
   sourceType?: 'rest-api'
+}
+
+/** The range of an editor that an annotation is about. */
+export interface StoredRange {
+  editorId: string
+  /** Tells the editor from another one with the same id, in whose document the positions may exist too. */
+  editorCreatedAt: number
+  contentKey: string
+  anchor: RelativePosition
+  head: RelativePosition
+  quote: string
 }
 
 /** The content of a comment that is stored as JSON. */
