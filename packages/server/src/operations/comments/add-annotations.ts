@@ -14,10 +14,10 @@ import * as annotations from '../../store/comments/annotations.ts'
 import { requireLevel } from '../shared/levels.ts'
 import { locationIdOf } from '../shared/locations.ts'
 import { appendComments, type ReadComment, readComments } from './added-comments.ts'
-import { audienceOf, checkVisibility } from './audience-of.ts'
+import { audienceOf, checkVisibility } from '../../threads/audience-of.ts'
 import { ensureAuthors, findDenied, findExisting, type NamedUser, requireExisting } from './authors.ts'
 import { deniedMessage, denied, notifies, refuseFields, requireAccess } from './acting-user.ts'
-import { ThreadChanges } from './thread-changes.ts'
+import { commentPayload, ThreadChanges } from '../../threads/thread-changes.ts'
 
 type Add = Operations['commentAnnotations']['add']
 
@@ -168,19 +168,6 @@ async function add(
   await changes.save()
   return added
 }
-
-/** What an event says about a comment. */
-export const commentPayload = ({
-  commentId,
-  authorId,
-  content,
-}: {
-  commentId: number
-  authorId: string
-  content: object
-}) => ({
-  comment: { commentId, from: { userId: authorId }, ...content },
-})
 
 /** The annotation without its comments. */
 function emptyAnnotation(

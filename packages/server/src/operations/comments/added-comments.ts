@@ -5,6 +5,7 @@ import type { StoredAnnotation, StoredComment } from '../../store/comments/annot
 import type { CommentContent } from '../../store/comments/annotation.ts'
 import { commentText, type InvolvedUser } from '../../store/comments/comments.ts'
 import { unique } from '../shared/batches.ts'
+import { withNewest } from '../../threads/counters.ts'
 import { authorOf, refuseFields } from './acting-user.ts'
 import type { NamedUser } from './authors.ts'
 import { bracedIds, contentOf } from './new-comment.ts'
@@ -84,22 +85,6 @@ export function appendComments(
     throw new ApiError('INVALID_ARGUMENT', 'The comments of an annotation can have at most 2 MiB.')
   }
   return { annotation: changed, added, involved }
-}
-
-/** The newest comment, and the newest comment of any other author. */
-export function withNewest(
-  {
-    lastCommentSeq,
-    lastCommentBy,
-    otherCommentSeq,
-  }: Pick<StoredAnnotation, 'lastCommentSeq' | 'lastCommentBy' | 'otherCommentSeq'>,
-  { seq, authorId }: StoredComment,
-) {
-  return {
-    lastCommentSeq: seq,
-    lastCommentBy: authorId,
-    otherCommentSeq: lastCommentBy === authorId ? otherCommentSeq : lastCommentSeq,
-  }
 }
 
 function takeId(used: Set<number>, sent: number | undefined): number {

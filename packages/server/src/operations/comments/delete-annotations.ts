@@ -4,9 +4,9 @@ import * as annotations from '../../store/comments/annotations.ts'
 import type { Db } from '../../store/engine/db.ts'
 import { outcomes } from '../shared/batches.ts'
 import { doesNotExist } from '../shared/does-not-exist.ts'
-import { requireAccess, requireAuthorship } from './acting-user.ts'
+import { type ActingCall, requireAccess, requireAuthorship } from './acting-user.ts'
 import { selectAnnotations } from './selected-annotations.ts'
-import { type ThreadCall, ThreadChanges } from './thread-changes.ts'
+import { ThreadChanges, type ThreadContext } from '../../threads/thread-changes.ts'
 
 type Delete = Operations['commentAnnotations']['delete']
 
@@ -49,7 +49,7 @@ export const deleteAnnotations: PreparedWrite<Delete> = {
 }
 
 async function deleteSome(
-  call: ThreadCall,
+  call: ActingCall & ThreadContext,
   input: Parameters<typeof selectAnnotations>[1],
 ): Promise<{ deleted: string[]; ids: string[] }> {
   const { user } = call.caller

@@ -8,7 +8,7 @@ import { slices } from '../../store/engine/slices.ts'
 import { toUser } from '../../store/users/profiles.ts'
 import * as users from '../../store/users/users.ts'
 import { unique } from '../shared/batches.ts'
-import { presentVisibility } from './audience-of.ts'
+import { presentVisibility } from '../../threads/audience-of.ts'
 
 /** One batch of statements reads at most this many comments and bytes of comments, unless a single annotation has more. */
 const maxCommentsPerRead = 300

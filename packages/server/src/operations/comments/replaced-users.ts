@@ -2,12 +2,12 @@ import type { UserReplacement } from '@plenum/protocol'
 import type { CommentContent, StoredAnnotation, StoredComment } from '../../store/comments/annotation.ts'
 import { findContents, refKey, replaceReactors, setInvolved } from '../../store/comments/comments.ts'
 import { unique } from '../shared/batches.ts'
-import { audienceOf } from './audience-of.ts'
-import type { ThreadCall, ThreadChanges } from './thread-changes.ts'
+import { audienceOf } from '../../threads/audience-of.ts'
+import type { ThreadChanges, ThreadContext } from '../../threads/thread-changes.ts'
 
 /** Replaces users everywhere in an annotation (spec 19.3). */
 export async function replaceUsers(
-  { db, caller: { apiKey }, now }: ThreadCall,
+  { db, caller: { apiKey }, now }: ThreadContext,
   organizationId: string,
   annotation: StoredAnnotation,
   replacements: readonly UserReplacement[],
