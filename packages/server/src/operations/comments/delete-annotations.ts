@@ -1,5 +1,5 @@
 import { ApiError, type Operations } from '@plenum/protocol'
-import type { Call, PreparedWrite } from '../../calls/call.ts'
+import type { PreparedWrite } from '../../calls/call.ts'
 import * as annotations from '../../store/comments/annotations.ts'
 import type { Db } from '../../store/engine/db.ts'
 import { outcomes } from '../shared/batches.ts'
@@ -48,7 +48,8 @@ export const deleteAnnotations: PreparedWrite<Delete> = {
   },
 }
 
-async function deleteSome(
+/** Deletes the annotations that fit, up to the number that one transaction may delete. */
+export async function deleteSome(
   call: ActingCall & ThreadContext,
   input: Parameters<typeof selectAnnotations>[1],
 ): Promise<{ deleted: string[]; ids: string[] }> {
@@ -72,8 +73,16 @@ async function deleteSome(
   return { deleted: found.map(({ annotationId }) => annotationId), ids }
 }
 
-/** Without `organizationId`, the document is found by its id, if only one organization has it (spec 19.4). */
-async function findOrganization({ input, caller: { apiKey }, db }: Call<Delete>): Promise<string> {
+/** Without `organizationId`, the document is found by its id, if only one organization has it (spec 19.4.1). */
+export async function findOrganization({
+  input,
+  caller: { apiKey },
+  db,
+}: {
+  input: { organizationId?: string; documentId: string }
+  caller: { apiKey: string }
+  db: Db
+}): Promise<string> {
   if (input.organizationId !== undefined) return input.organizationId
   const [first, second] = await annotations.findOrganizationsOf(db, apiKey, input.documentId)
   if (first === undefined) throw doesNotExist('Document')

@@ -1,4 +1,5 @@
 import type { ActivityTable } from './activity-tables.ts'
+import type { ErasureTable } from './erasure-tables.ts'
 import type {
   EditorClientTable,
   EditorSnapshotPartTable,
@@ -305,6 +306,7 @@ export interface Schema {
   activities: ActivityTable
   deletions: DeletionTable
   openings: OpeningTable
+  erasures: ErasureTable
   jobs: JobTable
   idempotency_keys: IdempotencyKeyTable
   locks: LockTable
