@@ -177,6 +177,6 @@ describe.each(stores)('housekeeping on %s', (store) => {
     await keeper.stop()
     keeper.clock.step(10 * 60 * 60 * 1000)
     expect(keeper.clock.pending).toBe(0)
-    expect(writes).toBe(8)
+    expect(writes).toBe(12)
   })
 })
