@@ -25,7 +25,7 @@ Every operation is a \`POST\` with a JSON body. The input is inside \`data\`:
 { "data": { "organizationIds": ["org_1"] } }
 \`\`\`
 
-A success is HTTP 200:
+A success is HTTP 200, or 202 if the work continues after the answer:
 
 \`\`\`json
 { "result": { "status": "success", "message": "…", "data": {} } }

@@ -78,6 +78,10 @@ export const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> =
     migrate: ['/organizations/documents/migrate', 'apiKey', 'write', ['v2']],
     migrateStatus: ['/organizations/documents/migrate/status', 'apiKey', 'read', ['v2']],
   },
+  locations: {
+    update: ['/organizations/documents/locations/update', 'body', 'write', ['v1']],
+    deleteData: ['/organizations/documents/locations/data/delete', 'body', 'write', ['v1']],
+  },
   users: {
     add: ['/users/add', 'apiKey', 'write', ['v1', 'v2']],
     get: ['/users/get', 'apiKey', 'read', ['v1', 'v2']],
@@ -88,6 +92,11 @@ export const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> =
     add: ['/organizations/usergroups/add', 'apiKey', 'write', ['v1', 'v2']],
     addUsers: ['/organizations/usergroups/users/add', 'apiKey', 'write', ['v1', 'v2']],
     deleteUsers: ['/organizations/usergroups/users/delete', 'apiKey', 'write', ['v1', 'v2']],
+  },
+  userData: {
+    get: ['/users/data/get', 'apiKey', 'read', ['v1', 'v2']],
+    delete: ['/users/data/delete', 'apiKey', 'write', ['v1', 'v2']],
+    deleteStatus: ['/users/data/delete/status', 'apiKey', 'read', ['v1', 'v2']],
   },
   presence: {
     add: ['/presence/add', 'apiKey', 'write', ['v2']],

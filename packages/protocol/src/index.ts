@@ -21,6 +21,8 @@ import { organizations } from './operations/organizations.ts'
 import { permissionProviderConfig } from './operations/permission-provider-config.ts'
 import { permissions } from './operations/permissions.ts'
 import { presence } from './operations/presence.ts'
+import { locations } from './operations/locations.ts'
+import { userData } from './operations/user-data.ts'
 import { userGroups } from './operations/user-groups.ts'
 import { users } from './operations/users.ts'
 import { workspace } from './operations/workspace.ts'
@@ -41,8 +43,10 @@ export const operations = {
   organizations,
   folders,
   documents,
+  locations,
   users,
   userGroups,
+  userData,
   presence,
   liveState,
   crdt,
@@ -73,6 +77,7 @@ export * from './resources/editor-ranges.ts'
 export * from './resources/documents.ts'
 export * from './resources/events.ts'
 export * from './resources/folders.ts'
+export * from './resources/locations.ts'
 export * from './resources/notification-service.ts'
 export * from './resources/notifications.ts'
 export * from './resources/organizations.ts'
@@ -81,6 +86,7 @@ export * from './resources/permission-explanations.ts'
 export * from './resources/permissions.ts'
 export * from './resources/presence.ts'
 export * from './resources/service-configs.ts'
+export * from './resources/user-data.ts'
 export * from './resources/user-groups.ts'
 export * from './resources/user-tokens.ts'
 export * from './resources/users.ts'

@@ -1,5 +1,6 @@
 // Derived from the operation table by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../platform/call.ts'
+import type { FeatureType, ActivityRecord, ActivityChange } from './user-data.ts'
 import type { Outcome } from './organizations.ts'
 import type { UserInput } from './notifications.ts'
 
@@ -41,46 +42,6 @@ export interface NewActivities {
   message: string
 }
 
-/** The feature that the activity belongs to. */
-export type FeatureType = 'comment' | 'reaction' | 'recorder' | 'crdt' | 'custom'
-
-export interface ActivityRecord {
-  /** Id of the activity. */
-  id: string
-  /** The feature that the activity belongs to. */
-  featureType: FeatureType
-  /** What happened, such as `comment.add`. */
-  actionType: string
-  /** The event that the server recorded as this activity. */
-  eventType?: string
-  /** The user who did it. */
-  actionUser: ActivityUser
-  /** Id of what the activity is about. */
-  targetEntityId?: string
-  /** Id of the part of it that the activity is about. */
-  targetSubEntityId?: string
-  /** The values that changed, by field. */
-  changes?: Record<string, ActivityChange>
-  /** The entity at that time, in the form of your application. */
-  entityData?: unknown
-  /** The target of the entity at that time, in the form of your application. */
-  entityTargetData?: unknown
-  /** Text of the activity, with placeholders such as `{{actionUser.name}}`. At most 100,000 characters. */
-  displayMessageTemplate?: string
-  /** Values for the placeholders of the text. */
-  displayMessageTemplateData?: Record<string, unknown>
-  /** URL or name of an icon. At most 2,000 characters. */
-  actionIcon?: string
-  /** True: your application provides the texts of the activity. */
-  isActivityResolverUsed?: boolean
-  /** When the activity was added, as Unix time in milliseconds. */
-  timestamp: number
-  /** Whether the activity can be neither changed nor deleted. */
-  immutable: boolean
-  /** Where the activity happened. */
-  metadata: ActivityMetadata
-}
-
 export interface ActivityUpdate {
   /** Id of the activity. */
   id: string
@@ -96,33 +57,6 @@ export interface ActivityUpdate {
   displayMessageTemplateData?: Record<string, unknown>
   /** URL or name of an icon. At most 2,000 characters. */
   actionIcon?: string
-}
-
-export interface ActivityChange {
-  /** The value before. */
-  from?: unknown
-  /** The value after. */
-  to?: unknown
-  /** Further keys are stored as sent. */
-  [key: string]: unknown
-}
-
-export interface ActivityUser {
-  /** Id of the user. */
-  userId: string
-  /** Further keys are stored as sent. */
-  [key: string]: unknown
-}
-
-export interface ActivityMetadata {
-  /** Id of the API key. */
-  apiKey: string
-  /** Id of the organization. */
-  organizationId: string
-  /** Id of the document. It may be deleted. */
-  documentId: string
-  /** Id of the folder that the document is in now. Absent if it is in none. */
-  folderId?: string
 }
 
 export interface ActivitiesAddInput {

@@ -1,8 +1,10 @@
 // Derived from the operation table by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../platform/call.ts'
 import type { Outcome } from './organizations.ts'
+import type { CommentLocation } from './locations.ts'
 import type { UserInput } from './notifications.ts'
 import type { User } from './users.ts'
+import type { TaggedUser, Attachment, Reaction } from './user-data.ts'
 
 export interface CommentAnnotationInput {
   /**
@@ -137,15 +139,6 @@ export interface AnnotationCount {
   total: number
   /** Those of them with a comment that the user has not seen. */
   unread: number
-}
-
-export interface CommentLocation {
-  /** Id of the location. `0` is an id. At least 0. */
-  id?: string | number
-  /** Name of the location. It identifies the location if there is no `id`. */
-  locationName?: string
-  /** Further keys are stored as sent. */
-  [key: string]: unknown
 }
 
 export interface TargetElement {
@@ -371,34 +364,6 @@ export interface NamedUser {
   userId: string
 }
 
-export interface TaggedUser {
-  /** The text that stands for the user, such as `@Ada`. At most 1,000 characters. */
-  text?: string
-  /** Id of the mentioned user. */
-  userId?: string
-  /** The mentioned user, if `userId` is absent. */
-  contact?: TaggedContact
-  /** Further keys are stored as sent. */
-  [key: string]: unknown
-}
-
-export interface Attachment {
-  /** Id of the attachment inside the comment. At least 0. */
-  attachmentId: number
-  /** Name of the file. At most 1,000 characters. */
-  name?: string
-  /** Where the file can be read. At most 4,000 characters. */
-  url?: string
-  /** Media type of the file. At most 1,000 characters. */
-  mimeType?: string
-  /** Size in bytes. At least 0. */
-  size?: number
-  /** Kind of the file, such as `image`, `video` or `document`. At most 1,000 characters. */
-  type?: string
-  /** Further keys are stored as sent. */
-  [key: string]: unknown
-}
-
 export interface RelativePosition {
   /** Id of the character or node that the position is attached to. */
   item?: YjsId | null
@@ -410,40 +375,11 @@ export interface RelativePosition {
   assoc?: number | null
 }
 
-export interface Reaction {
-  /** Id of the reaction. */
-  annotationId: string
-  /** Always `reaction`. */
-  type: 'reaction'
-  /** The icon, such as `HEART_FACE`. */
-  icon: string
-  /** The users who reacted with this icon. */
-  fromUsers: ReactionUser[]
-  /** Id of the annotation. */
-  commentAnnotationId: string
-  /** Time of the last change, as Unix time in milliseconds. */
-  lastUpdated: number
-}
-
-export interface TaggedContact {
-  /** Id of the mentioned user. */
-  userId?: string
-  /** Further keys are stored as sent. */
-  [key: string]: unknown
-}
-
 export interface YjsId {
   /** The Yjs client id. At least 0. */
   client: number
   /** The clock. At least 0. */
   clock: number
-}
-
-export interface ReactionUser {
-  /** The user who reacted. */
-  from: User
-  /** When the user reacted, as Unix time in milliseconds. */
-  lastUpdated: number
 }
 
 export interface CommentAnnotationsAddInput {

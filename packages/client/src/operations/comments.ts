@@ -1,6 +1,7 @@
 // Derived from the operation table by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../platform/call.ts'
-import type { CommentData, Comment, TaggedUser, Attachment } from './comment-annotations.ts'
+import type { CommentData, Comment } from './comment-annotations.ts'
+import type { TaggedUser, Attachment } from './user-data.ts'
 import type { UserInput } from './notifications.ts'
 
 export interface CommentChange {

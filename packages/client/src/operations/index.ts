@@ -13,8 +13,10 @@ import type { PermissionProviderConfigOperations } from './permission-provider-c
 import type { OrganizationsOperations } from './organizations.ts'
 import type { FoldersOperations } from './folders.ts'
 import type { DocumentsOperations } from './documents.ts'
+import type { LocationsOperations } from './locations.ts'
 import type { UsersOperations } from './users.ts'
 import type { UserGroupsOperations } from './user-groups.ts'
+import type { UserDataOperations } from './user-data.ts'
 import type { PresenceOperations } from './presence.ts'
 import type { LiveStateOperations } from './live-state.ts'
 import type { CrdtOperations } from './crdt.ts'
@@ -39,8 +41,10 @@ export type * from './permission-provider-config.ts'
 export type * from './organizations.ts'
 export type * from './folders.ts'
 export type * from './documents.ts'
+export type * from './locations.ts'
 export type * from './users.ts'
 export type * from './user-groups.ts'
+export type * from './user-data.ts'
 export type * from './presence.ts'
 export type * from './live-state.ts'
 export type * from './crdt.ts'
@@ -81,10 +85,14 @@ export interface Operations {
   readonly folders: FoldersOperations
   /** What users edit together. Documents can be moved, disabled and migrated to another id. */
   readonly documents: DocumentsOperations
+  /** Places inside a document, such as a page or a slide, at which comments and notifications are. */
+  readonly locations: LocationsOperations
   /** The users of an organization, a folder or a document, with their roles. */
   readonly users: UsersOperations
   /** Named groups of users of an organization. */
   readonly userGroups: UserGroupsOperations
+  /** Everything that is stored about a user: to export it, and to erase it. */
+  readonly userData: UserDataOperations
   /** The users who are in a document right now. */
   readonly presence: PresenceOperations
   /** Small shared state of a document, sent to all clients that have the document open. */

@@ -1,5 +1,6 @@
 // Derived from the operation table by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../platform/call.ts'
+import type { HeadlineData, NotificationUser, NotificationSource, NotificationRecord } from './user-data.ts'
 import type { Outcome } from './organizations.ts'
 import type { AccessRole } from './auth.ts'
 
@@ -36,29 +37,6 @@ export interface UserInput {
   [key: string]: unknown
 }
 
-export interface HeadlineData {
-  /** The user who caused the notification. */
-  actionUser?: NotificationUser
-  /** The user who receives the notification, or the name to show. At most 100,000 characters. */
-  recipientUser?: string | NotificationUser
-  /** Further keys are stored as sent. */
-  [key: string]: unknown
-}
-
-export interface NotificationUser {
-  /** Id of the user. */
-  userId?: string
-  /** Display name of the user. At most 1,000 characters. */
-  name?: string
-  /** Email address of the user. At most 320 characters. */
-  email?: string
-  /** Further keys are stored as sent. */
-  [key: string]: unknown
-}
-
-/** The feature that the notification comes from. Default: `custom`. */
-export type NotificationSource = 'custom' | 'comment' | 'huddle' | 'crdt'
-
 export interface NotificationContext {
   /** Access context of the notification, by name. Stored as sent, and not enforced. */
   access?: Record<string, string | number>
@@ -73,39 +51,6 @@ export interface NewNotification {
   id: string
   /** The message of the answer. */
   message: string
-}
-
-export interface NotificationRecord {
-  /** Id of the notification. */
-  id: string
-  /** The feature that the notification comes from. Default: `custom`. */
-  notificationSource: NotificationSource
-  /** The user who caused the notification. */
-  actionUser: NotificationUser
-  /** Headline of the notification, with placeholders such as `{actionUser}`. At most 100,000 characters. */
-  displayHeadlineMessageTemplate?: string
-  /** Text of the notification. At most 100,000 characters. */
-  displayBodyMessage?: string
-  /** Values for the placeholders of the headline. */
-  displayHeadlineMessageTemplateData?: HeadlineData
-  /** Data of your application. Stored as sent. */
-  notificationSourceData?: Record<string, unknown>
-  /** True: your application provides the texts, so headline and body may be absent. */
-  isNotificationResolverUsed?: boolean
-  /** Data for your notification resolver. Stored as sent. */
-  context?: Record<string, unknown>
-  /** Hashes of the email addresses that Add Notifications got in `notifyUsers`. */
-  notifyUsers: Record<string, boolean>
-  /** Hashes of the user ids that Add Notifications got in `notifyUsers`. */
-  notifyUsersByUserId: Record<string, boolean>
-  /** The organization, document and location that the notification is about. */
-  metadata: NotificationMetadata
-  /** When the notification was added, as Unix time in milliseconds. */
-  timestamp: number
-  /** Whether the user has not read the notification. Present when `userId` was sent. */
-  isUnread?: boolean
-  /** Whether the notification is in the personal list of the user. Present when `userId` was sent. */
-  forYou?: boolean
 }
 
 export interface NotificationChange {
@@ -154,23 +99,6 @@ export interface NotificationConfigOutcome {
   documentIds?: string[]
   /** What happened to this item. */
   message: string
-}
-
-export interface NotificationMetadata {
-  /** Id of the API key. */
-  apiKey: string
-  /** Id of the organization. */
-  organizationId: string
-  /** Id of the document. */
-  documentId: string
-  /** Id of the location inside the document, or the number that notifications carry for it. At least 0. */
-  locationId?: string | number
-  /** Location inside the document, in the form of your application. */
-  location?: Record<string, unknown>
-  /** The document with its metadata. */
-  documentMetadata: Record<string, unknown>
-  /** The organization with its metadata. */
-  organizationMetadata: Record<string, unknown>
 }
 
 export interface NotificationConfigMetadata {

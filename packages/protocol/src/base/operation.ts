@@ -57,6 +57,8 @@ export interface Operation {
   /** Keys beside `data` in a successful answer that has a next page. */
   paging?: readonly ('nextPageToken' | 'pageToken')[]
   message: string
+  /** The HTTP status of a success. 202: the work continues after the answer. Default: 200. */
+  successStatus?: 202
   /** The message under v2, for the requests that `when` describes. */
   v2Message?: { message: string; when: string }
   /** The errors of the operation have a field `code` with the value of `status` (spec 16.1). */

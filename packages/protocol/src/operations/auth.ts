@@ -4,13 +4,17 @@ import { operation } from '../base/operation.ts'
 import { batch, described, text } from '../base/schemas.ts'
 import { ProviderPermission } from '../resources/permission-provider.ts'
 import { TokenPermissions } from '../resources/permissions.ts'
-import { OrganizationUserProperties, UserProperties, UserToken } from '../resources/user-tokens.ts'
+import {
+  bodyCredentials,
+  OrganizationUserProperties,
+  UserProperties,
+  UserToken,
+} from '../resources/user-tokens.ts'
 
 const token =
   'eyJhbGciOiJFUzI1NiIsImtpZCI6ImtleV8xIiwidHlwIjoiSldUIn0.eyJpc3MiOiJzdmMiLCJzdWIiOiJ1c2VyXzEifQ.c2lnbmF0dXJl'
 
 const userProperties = 'How the user is shown. Further keys are kept as claims of the token.'
-const credential = (description: string) => Type.Optional(Type.String({ maxLength: 4096, description }))
 
 const invalidEmail = {
   status: 'INVALID_ARGUMENT',
@@ -82,10 +86,7 @@ export const auth = {
     description:
       'The v1 form of Generate Token, with the credentials in the body. The user becomes an editor of the organization.',
     input: Type.Object({
-      apiKey: credential('Id of the API key. May be sent in the header `x-svc-api-key` instead.'),
-      authToken: credential(
-        'Auth token of the API key. May be sent in the header `x-svc-auth-token` instead.',
-      ),
+      ...bodyCredentials,
       userId: UserId,
       userProperties: described(OrganizationUserProperties, userProperties),
     }),

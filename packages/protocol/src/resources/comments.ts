@@ -171,26 +171,25 @@ export const Reaction = Type.Object({
   lastUpdated: LastUpdated,
 })
 
-/** A comment in an answer (spec 22.7). */
-export const Comment = openObject(
-  Type.Object({
-    commentId: CommentId,
-    type: choice(['text', 'voice'], 'Kind of the comment.'),
-    commentText: Type.Optional(text('The comment as plain text.')),
-    commentHtml: Type.Optional(text('The comment as HTML, safe to show.')),
-    from: described(User, 'The author.'),
-    to: Type.Array(User, { description: 'The mentioned users.' }),
-    taggedUserContacts: Type.Array(TaggedUser, { description: 'The mentions as they were sent.' }),
-    status: choice(['added', 'updated'], 'Whether the comment was changed after it was added.'),
-    attachments: Type.Array(Attachment, { description: 'Descriptions of files.' }),
-    reactionAnnotationIds: Type.Array(Type.String(), { description: 'Ids of the reactions.' }),
-    reactionAnnotations: Type.Array(Reaction, { description: 'The reactions.' }),
-    createdAt: Type.Union([Type.Integer(), Type.String()], {
-      description: 'Unix time in milliseconds; under v1 in ISO 8601.',
-    }),
-    lastUpdated: text('Time of the last change, in ISO 8601.'),
+/** The fields of a comment in an answer (spec 22.7). */
+export const commentFields = {
+  commentId: CommentId,
+  type: choice(['text', 'voice'], 'Kind of the comment.'),
+  commentText: Type.Optional(text('The comment as plain text.')),
+  commentHtml: Type.Optional(text('The comment as HTML, safe to show.')),
+  from: described(User, 'The author.'),
+  to: Type.Array(User, { description: 'The mentioned users.' }),
+  taggedUserContacts: Type.Array(TaggedUser, { description: 'The mentions as they were sent.' }),
+  status: choice(['added', 'updated'], 'Whether the comment was changed after it was added.'),
+  attachments: Type.Array(Attachment, { description: 'Descriptions of files.' }),
+  reactionAnnotationIds: Type.Array(Type.String(), { description: 'Ids of the reactions.' }),
+  reactionAnnotations: Type.Array(Reaction, { description: 'The reactions.' }),
+  createdAt: Type.Union([Type.Integer(), Type.String()], {
+    description: 'Unix time in milliseconds; under v1 in ISO 8601.',
   }),
-)
+  lastUpdated: text('Time of the last change, in ISO 8601.'),
+}
+export const Comment = openObject(Type.Object(commentFields))
 export type Comment = Type.Static<typeof Comment>
 
 export const CommentOutcome = Type.Object({

@@ -27,3 +27,11 @@ export const OrganizationUserProperties = openObject(
 )
 
 export const UserToken = Type.Object({ token: text('The signed token (JWT). It expires after 48 hours.') })
+
+const credential = (description: string) => Type.Optional(Type.String({ maxLength: 4096, description }))
+
+/** The credentials of operations that accept them inside `data` (spec 0.2). */
+export const bodyCredentials = {
+  apiKey: credential('Id of the API key. May be sent in the header `x-svc-api-key` instead.'),
+  authToken: credential('Auth token of the API key. May be sent in the header `x-svc-auth-token` instead.'),
+}

@@ -1,6 +1,8 @@
 import type { JobHandlers } from './job.ts'
+import { eraseUsers } from './erasure/erase-users.ts'
 import { migrateDocument } from './migrate-document.ts'
 
 export const handlers: JobHandlers = {
   'document.migrate': migrateDocument,
+  'users.erase': eraseUsers,
 }

@@ -3,6 +3,7 @@ import type { Log } from '../platform/log/log.ts'
 import type { JobObserver } from '../platform/metrics/metrics.ts'
 import type { Database, Db } from '../store/engine/db.ts'
 import * as documentMigrations from '../store/documents/document-migrations.ts'
+import * as erasures from '../store/erasures/erasures.ts'
 import * as events from '../store/events.ts'
 import * as idempotency from '../store/idempotency.ts'
 import * as presence from '../store/documents/presence.ts'
@@ -23,12 +24,13 @@ type Prune = (db: Db, now: number, maxRows: number) => Promise<number>
 
 /**
  * The functions that delete expired data, by the name of the job in metrics. Late deletion is harmless: readers ignore
- * expired data. Only the state of an old migration can be read until it is deleted.
+ * expired data. Only the state of an old migration or erasure can be read until it is deleted.
  */
 const prunes = (eventRetentionDays: number): Record<string, Prune> => ({
   'idempotencyKeys.prune': idempotency.prune,
   'presence.prune': presence.prune,
   'documentMigrations.prune': documentMigrations.prune,
+  'erasures.prune': erasures.prune,
   'endedGrants.prune': removedGrants.prune,
   'events.prune': (db, now, maxRows) => events.prune(db, now - eventRetentionDays * dayMs, maxRows),
 })

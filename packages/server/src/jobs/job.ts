@@ -1,4 +1,5 @@
 import type { Signal } from '../bus.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { Scope } from '../store/deletions.ts'
 import type { Database, Db } from '../store/engine/db.ts'
 import type { Job, JobKind } from '../store/jobs.ts'
@@ -18,6 +19,8 @@ export interface JobContext<K extends JobKind> {
   database: Database
   job: Job<K>
   now: number
+  /** For jobs that take long. */
+  clock: Clock
   /** Publishes a message to open sessions of the job's API key. Call it once the change is durable. */
   signal: (message: Signal) => void
   removeInSteps: RemoveInSteps
@@ -25,8 +28,11 @@ export interface JobContext<K extends JobKind> {
 
 /** What jobs of one kind do. */
 export interface JobHandler<K extends JobKind> {
-  /** Does the whole job. If it throws, the runner tries the job again later, so it must be safe to repeat. */
-  run(context: JobContext<K>): Promise<void>
+  /**
+   * Does the whole job, or a part of it: then it returns `unfinished`, and runs again after the other jobs that are due. If
+   * it throws, the runner tries the job again later, so it must be safe to repeat.
+   */
+  run(context: JobContext<K>): Promise<'unfinished' | void>
   /**
    * Runs instead of `run` after the last attempt has failed, or its server died: records that the job failed, and that it
    * is not tried again.

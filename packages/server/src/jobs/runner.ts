@@ -50,10 +50,14 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
 
   const run = async <K extends JobKind>(job: Job<K>, handler: JobHandler<K>): Promise<void> => {
     const signal = (message: Signal) => bus.publish({ ...message, apiKey: job.apiKey })
-    const context = { database, job, now: clock.now(), signal, removeInSteps }
-    if (job.attempts <= maxAttempts) await handler.run(context)
-    else await handler.abandon(context)
-    await database.write((db) => jobs.finish(db, job.jobId))
+    const context = { database, job, now: clock.now(), clock, signal, removeInSteps }
+    const isUnfinished =
+      job.attempts <= maxAttempts
+        ? (await handler.run(context)) === 'unfinished'
+        : await handler.abandon(context).then(() => false)
+    await database.write((db) =>
+      isUnfinished ? jobs.postpone(db, job.jobId, clock.now()) : jobs.finish(db, job.jobId),
+    )
   }
 
   /** Runs the next job that is due. Returns false if there is none. */

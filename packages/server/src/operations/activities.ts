@@ -7,13 +7,13 @@ import * as activityConfig from '../store/activities/config.ts'
 import * as lists from '../store/activities/lists.ts'
 import type { StoredActivity } from '../store/activities/lists.ts'
 import * as documents from '../store/documents/documents.ts'
+import type { Db } from '../store/engine/db.ts'
 import * as users from '../store/users/users.ts'
 import { byId, manyOutcomes, outcomes, unique } from './shared/batches.ts'
 import { page, type Window, withPageToken } from './shared/paging.ts'
 import { withoutNulls } from './shared/without-nulls.ts'
 
 type Add = Operations['activities']['add']
-type Get = Operations['activities']['get']
 type Delete = Operations['activities']['delete']
 
 /** Activities that one query reads. Each may have 16 KiB. */
@@ -56,7 +56,9 @@ export const activityHandlers: Handlers<Operations['activities']> = {
       cursor: ({ timestamp, id }: StoredActivity) => [timestamp, id],
       rowsPerQuery,
     }
-    return withPageToken(await page(call, input, list, (rows) => present(call, rows)))
+    return withPageToken(
+      await page(call, input, list, (rows) => presentActivities(call, input.organizationId, rows)),
+    )
   },
 
   async update({ input, caller: { apiKey }, db }) {
@@ -151,8 +153,9 @@ function changedContent(change: Partial<lists.Content>): Partial<lists.Content> 
 }
 
 /** The activities as callers read them (spec 22.11). */
-async function present(
-  { input: { organizationId }, caller: { apiKey }, db }: Call<Get>,
+export async function presentActivities(
+  { caller: { apiKey }, db }: { caller: { apiKey: string }; db: Db },
+  organizationId: string,
   rows: readonly StoredActivity[],
 ): Promise<Activity[]> {
   const found = await findDocuments(db, apiKey, organizationId, unique(rows.map((row) => row.documentId)))

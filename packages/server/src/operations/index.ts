@@ -21,6 +21,8 @@ import { organizationHandlers } from './organizations.ts'
 import { permissionProviderConfigHandlers } from './permission-provider-config.ts'
 import { permissionHandlers } from './permissions/permissions.ts'
 import { presenceHandlers } from './presence.ts'
+import { locationHandlers } from './locations.ts'
+import { userDataHandlers } from './user-data/user-data.ts'
 import { userGroupHandlers } from './user-groups.ts'
 import { userHandlers } from './users.ts'
 import { workspaceHandlers } from './workspace.ts'
@@ -41,8 +43,10 @@ export const handlers: AllHandlers = {
   organizations: organizationHandlers,
   folders: folderHandlers,
   documents: documentHandlers,
+  locations: locationHandlers,
   users: userHandlers,
   userGroups: userGroupHandlers,
+  userData: userDataHandlers,
   presence: presenceHandlers,
   liveState: liveStateHandlers,
   crdt: crdtHandlers,

@@ -5,6 +5,7 @@ import { parse } from './engine/json.ts'
 /** Every kind of background job and its payload. */
 export interface Jobs {
   'document.migrate': { organizationId: string; migrationId: string }
+  'users.erase': { erasureId: string }
 }
 
 export type JobKind = keyof Jobs
@@ -81,6 +82,15 @@ export async function postpone(db: Db, jobId: string, runAt: number): Promise<vo
   await db
     .updateTable('jobs')
     .set({ run_at: runAt, leased_until: runAt })
+    .where('job_id', '=', jobId)
+    .execute()
+}
+
+/** Prolongs the lease of a job that makes progress, and forgets the attempts that failed before. */
+export async function renew(db: Db, jobId: string, now: number): Promise<void> {
+  await db
+    .updateTable('jobs')
+    .set({ attempts: 1, leased_until: now + leaseMs })
     .where('job_id', '=', jobId)
     .execute()
 }

@@ -45,6 +45,7 @@ describe.each(stores)('moving a large document on %s', (store) => {
         database,
         job: { jobId: newId('job'), apiKey, kind: 'document.migrate', payload, attempts: 1 },
         now: Date.now(),
+        clock: systemClock,
         signal: (message) => void signals.push(message),
         removeInSteps: (...args) => deletions.removeWith(...args),
       })

@@ -45,6 +45,17 @@ describe.each(stores)('housekeeping on %s', (store) => {
     server.clock.offsetMs = 0
   })
 
+  test('[14.3] housekeeping removes an erasure 30 days after its end', async () => {
+    const { client } = await given.tenant(server)
+    const { jobId } = (await client.userData.delete({ userIds: ['nobody'] })).data
+    const isCompleted = async () => (await client.userData.deleteStatus({ jobId })).data.isDeleteCompleted
+    await expect.poll(isCompleted).toBe(true)
+    await housekeeping(29 * day).run()
+    expect(await isCompleted()).toBe(true)
+    await housekeeping(31 * day).run()
+    await expect(isCompleted()).rejects.toThrow('Job does not exist.')
+  })
+
   test('[15] housekeeping removes presence entries without an update for 24 hours, for every tenant', async () => {
     const [one, other] = [await given.tenant(server), await given.tenant(server)]
     const users = Array.from({ length: 500 }, (_, index) => ({ userId: `u${index}` }))
@@ -129,7 +140,7 @@ describe.each(stores)('housekeeping on %s', (store) => {
     expect(await storedAnswers(tenant)).toBe(0)
   })
 
-  test('[15] housekeeping logs a warning for each of its five kinds of data when the database fails', async () => {
+  test('[15] housekeeping logs a warning for each kind of data when the database fails', async () => {
     const unavailable: Database = {
       ...server.database,
       write: () => Promise.reject(new Error('unavailable')),
@@ -137,10 +148,12 @@ describe.each(stores)('housekeeping on %s', (store) => {
     const keeper = housekeeping(0, unavailable)
     await keeper.run()
     expect(keeper.logged.map((line) => JSON.parse(line) as { level: number; job: string })).toMatchObject(
-      ['idempotencyKeys', 'presence', 'documentMigrations', 'endedGrants', 'events'].map((what) => ({
-        level: 40,
-        job: `${what}.prune`,
-      })),
+      ['idempotencyKeys', 'presence', 'documentMigrations', 'erasures', 'endedGrants', 'events'].map(
+        (what) => ({
+          level: 40,
+          job: `${what}.prune`,
+        }),
+      ),
     )
   })
 
@@ -158,12 +171,12 @@ describe.each(stores)('housekeeping on %s', (store) => {
     keeper.clock.step(59_999)
     expect(writes).toBe(0)
     keeper.clock.step(1)
-    await vi.waitFor(() => expect(writes).toBe(5))
+    await vi.waitFor(() => expect(writes).toBe(6))
     keeper.clock.step(60 * 60 * 1000)
-    await vi.waitFor(() => expect(writes).toBe(10))
+    await vi.waitFor(() => expect(writes).toBe(12))
     await keeper.stop()
     keeper.clock.step(10 * 60 * 60 * 1000)
     expect(keeper.clock.pending).toBe(0)
-    expect(writes).toBe(10)
+    expect(writes).toBe(12)
   })
 })

@@ -95,6 +95,18 @@ async function addRowsWithoutExample({ database }: TestServer, { apiKey }: given
       .values({ ...document, annotation_id: 'removed', seq: 1, audience: null })
       .execute()
     await db.insertInto('pruned_events').values({ api_key: apiKey, transaction_id: 0, event_id: 0 }).execute()
+    await db
+      .insertInto('erasures')
+      .values({
+        api_key: apiKey,
+        erasure_id: 'job',
+        user_ids: '[]',
+        tasks_count: 1,
+        tasks_left: 0,
+        completed_at: Date.now(),
+        created_at: 1,
+      })
+      .execute()
     await db.insertInto('openings').values({ api_key: apiKey, day: 1, documents: 1 }).execute()
     const scope = JSON.stringify({ organizationId: organization_id, hiddenNotifications: ['none'] })
     await db

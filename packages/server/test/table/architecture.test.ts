@@ -69,11 +69,24 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
     ],
     theirs: ['typebox'],
   },
+  // Changes of comment threads, by operations and jobs.
+  'server/threads': { ours: ['protocol', 'server/bus.ts', 'server/platform', 'server/store'], theirs: [] },
   'server/operations': {
-    ours: ['protocol', 'server/access', 'server/calls', 'server/crdt', 'server/platform', 'server/store'],
+    ours: [
+      'protocol',
+      'server/access',
+      'server/calls',
+      'server/crdt',
+      'server/platform',
+      'server/store',
+      'server/threads',
+    ],
     theirs: [],
   },
-  'server/jobs': { ours: ['server/bus.ts', 'server/platform', 'server/store'], theirs: [] },
+  'server/jobs': {
+    ours: ['server/bus.ts', 'server/platform', 'server/store', 'server/threads'],
+    theirs: [],
+  },
   'server/http': {
     ours: [
       'protocol',

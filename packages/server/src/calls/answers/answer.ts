@@ -14,19 +14,24 @@ export interface Answer {
 
 /** Turns what a handler returned into an answer. */
 export function answerOf(operation: Operation, result: unknown): Answer {
-  if (!(result instanceof Reply)) return success(operation.message, result)
+  if (!(result instanceof Reply)) return success(operation, operation.message, result)
   if (result.error instanceof ApiError) {
     const body = encodeJson(result.error.toBody({ withCode: operation.errorCode === true }))
     return { httpStatus: result.error.httpStatus, body }
   }
   const { onSent } = result
   return {
-    ...success(result.message ?? operation.message, result.data, result.extra),
+    ...success(operation, result.message ?? operation.message, result.data, result.extra),
     ...(onSent && { onSent }),
   }
 }
 
-const success = (message: string, data: unknown, extra?: Readonly<Record<string, unknown>>): Answer => ({
-  httpStatus: 200,
+const success = (
+  operation: Operation,
+  message: string,
+  data: unknown,
+  extra?: Readonly<Record<string, unknown>>,
+): Answer => ({
+  httpStatus: operation.successStatus ?? 200,
   body: encodeJson({ result: { status: 'success', message, data, ...extra } }),
 })

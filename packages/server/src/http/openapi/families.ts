@@ -59,6 +59,11 @@ export const families: Record<Family, { title: string; description: string }> = 
     title: 'Documents',
     description: 'What users edit together. Documents can be moved, disabled and migrated to another id.',
   },
+  locations: {
+    title: 'Locations',
+    description:
+      'Places inside a document, such as a page or a slide, at which comments and notifications are.',
+  },
   users: {
     title: 'Users',
     description: 'The users of an organization, a folder or a document, with their roles.',
@@ -66,6 +71,10 @@ export const families: Record<Family, { title: string; description: string }> = 
   userGroups: {
     title: 'User groups',
     description: 'Named groups of users of an organization.',
+  },
+  userData: {
+    title: 'User data',
+    description: 'Everything that is stored about a user: to export it, and to erase it.',
   },
   presence: {
     title: 'Presence',

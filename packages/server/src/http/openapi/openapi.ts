@@ -61,7 +61,7 @@ export function buildOpenApi(): object {
               parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }],
             }),
             requestBody: { $ref: `#/components/requestBodies/${name}` },
-            responses: { 200: answer, ...failureResponses },
+            responses: { [operation.successStatus ?? 200]: answer, ...failureResponses },
           },
         }
       }

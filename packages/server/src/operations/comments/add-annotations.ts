@@ -16,12 +16,12 @@ import * as annotations from '../../store/comments/annotations.ts'
 import type { DocumentRef } from '../../store/refs.ts'
 import { requireLevel } from '../shared/levels.ts'
 import { locationIdOf } from '../shared/locations.ts'
+import { audienceOf, checkVisibility } from '../../threads/audience-of.ts'
+import { commentPayload, ThreadChanges } from '../../threads/thread-changes.ts'
 import { appendComments, CommentReader, type ReadComment } from './added-comments.ts'
 import { anchorRanges } from './anchored-ranges.ts'
-import { audienceOf, checkVisibility } from './audience-of.ts'
 import { ensureAuthors, findDenied, findExisting, type NamedUser, requireExisting } from './authors.ts'
 import { denied, deniedMessage, notifies, refuseFields, requireAccess } from './acting-user.ts'
-import { ThreadChanges } from './thread-changes.ts'
 
 type Add = Operations['commentAnnotations']['add']
 
@@ -186,19 +186,6 @@ async function add(
   await changes.save()
   return added
 }
-
-/** What an event says about a comment. */
-export const commentPayload = ({
-  commentId,
-  authorId,
-  content,
-}: {
-  commentId: number
-  authorId: string
-  content: object
-}) => ({
-  comment: { commentId, from: { userId: authorId }, ...content },
-})
 
 /** The annotation without its comments. */
 function emptyAnnotation(

@@ -1,4 +1,4 @@
-import { ApiError, type CommentData, commentLimits, type UserInput } from '@plenum/protocol'
+import { ApiError, type CommentData, type UserInput } from '@plenum/protocol'
 import type { CallingUser } from '../../calls/call.ts'
 import { newCommentId } from '../../access/ids.ts'
 import { countTags } from '../../platform/safe-html.ts'
@@ -6,6 +6,7 @@ import { yieldIfLate } from '../../platform/turns/loop-time.ts'
 import type { CommentContent, StoredAnnotation, StoredComment } from '../../store/comments/annotation.ts'
 import { commentSize, type InvolvedUser } from '../../store/comments/comments.ts'
 import { unique } from '../shared/batches.ts'
+import { checkThread, withNewest } from '../../threads/counters.ts'
 import { authorOf, refuseFields } from './acting-user.ts'
 import type { NamedUser } from './authors.ts'
 import { bracedIds, contentOf, readContent } from './new-comment.ts'
@@ -64,20 +65,6 @@ export class CommentReader {
 
 const backendFields = ['createdAt', 'lastUpdated', 'triggerNotification', 'triggerActivities'] as const
 
-/** The largest sum of the sizes of an annotation's comments: one read loads all of them. */
-const maxThreadBytes = 2 * 1024 * 1024
-
-/** Refuses an annotation with too many comments. */
-export function checkThread({ comments, commentBytes }: StoredAnnotation): void {
-  const { commentsPerAnnotation: max } = commentLimits
-  if (comments > max) {
-    throw new ApiError('INVALID_ARGUMENT', `An annotation can have at most ${max} comments.`)
-  }
-  if (commentBytes > maxThreadBytes) {
-    throw new ApiError('INVALID_ARGUMENT', 'The comments of an annotation can have at most 2 MiB.')
-  }
-}
-
 interface Place {
   seq: number
   now: number
@@ -115,22 +102,6 @@ export function appendComments(
   })
   checkThread(changed)
   return { annotation: changed, added, involved }
-}
-
-/** The newest comment, and the newest comment of any other author. */
-export function withNewest(
-  {
-    lastCommentSeq,
-    lastCommentBy,
-    otherCommentSeq,
-  }: Pick<StoredAnnotation, 'lastCommentSeq' | 'lastCommentBy' | 'otherCommentSeq'>,
-  { seq, authorId }: StoredComment,
-) {
-  return {
-    lastCommentSeq: seq,
-    lastCommentBy: authorId,
-    otherCommentSeq: lastCommentBy === authorId ? otherCommentSeq : lastCommentSeq,
-  }
 }
 
 function takeId(used: Set<number>, sent: number | undefined): number {

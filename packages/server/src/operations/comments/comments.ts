@@ -4,15 +4,15 @@ import type { Handlers } from '../../calls/call.ts'
 import * as comments from '../../store/comments/comments.ts'
 import { unique } from '../shared/batches.ts'
 import { requireLevel } from '../shared/levels.ts'
-import { commentPayload } from './add-annotations.ts'
 import { appendComments, CommentReader } from './added-comments.ts'
 import { deniedMessage, notifies, refuseFields, requireAuthorship } from './acting-user.ts'
 import { ensureAuthors, findDenied, findExisting, requireExisting } from './authors.ts'
 import { commentOutcomes } from './outcomes.ts'
 import { loadProfiles, presentComments } from './present.ts'
 import { reactionHandlers } from './reactions.ts'
-import { involvedIn, requireAnnotation, requireThread, withComments } from './thread.ts'
-import { ThreadChanges } from './thread-changes.ts'
+import { requireAnnotation, requireThread } from './thread.ts'
+import { removeComments } from '../../threads/remove-comments.ts'
+import { commentPayload, ThreadChanges } from '../../threads/thread-changes.ts'
 import { updateComments } from './update-comments.ts'
 
 export const commentHandlers: Handlers<Operations['comments']> = {
@@ -88,33 +88,18 @@ export const commentHandlers: Handlers<Operations['comments']> = {
   update: updateComments,
 
   async delete(call) {
-    const { input, caller, db, now } = call
-    const { organizationId } = input
-    const { annotation, comments: stored, users } = await requireThread(call, input, 'write')
-    const ids = [...new Set(input.commentIds ?? stored.map(({ commentId }) => commentId))]
-    const removed = stored.filter(({ commentId }) => ids.includes(commentId))
-    const removedIds = removed.map(({ commentId }) => commentId)
+    const { input, caller } = call
+    const thread = await requireThread(call, input, 'write')
+    const ids = [...new Set(input.commentIds ?? thread.comments.map(({ commentId }) => commentId))]
+    const removed = thread.comments.filter(({ commentId }) => ids.includes(commentId))
     for (const { authorId } of removed) requireAuthorship(caller.user, authorId, 'delete a comment')
-    const actorId = caller.user?.userId
     if (removed.length > 0) {
       const changes = await ThreadChanges.begin(call, input)
-      for (const comment of removed) {
-        const payload = commentPayload(comment)
-        const isNotified = notifies(caller.user, false)
-        changes.record({ name: 'comment.delete', annotation, actorId, notifies: isNotified, payload })
-      }
-      const left = stored.filter((comment) => !removed.includes(comment))
-      if (left.length === 0) {
-        changes.remove(annotation)
-        changes.record({ name: 'comment_annotation.delete', annotation, actorId, notifies: false })
-      } else {
-        await comments.remove(db, caller.apiKey, organizationId, annotation, removedIds)
-        const involved = involvedIn(annotation, left, users)
-        await comments.setInvolved(db, caller.apiKey, organizationId, annotation, involved)
-        changes.put({ ...withComments(annotation, left), lastUpdated: now })
-      }
+      const event = { actorId: caller.user?.userId, notifies: notifies(caller.user, false) }
+      await removeComments(call, changes, input.organizationId, thread, removed, event)
       await changes.save()
     }
-    return commentOutcomes(ids, new Set(removedIds), 'Deleted successfully')
+    const removedIds = new Set(removed.map(({ commentId }) => commentId))
+    return commentOutcomes(ids, removedIds, 'Deleted successfully')
   },
 }

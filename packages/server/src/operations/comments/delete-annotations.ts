@@ -1,14 +1,14 @@
 import { ApiError, type Operations } from '@plenum/protocol'
-import type { Call, PreparedWrite } from '../../calls/call.ts'
+import type { PreparedWrite } from '../../calls/call.ts'
 import { firstFew } from '../../store/comments/annotation.ts'
 import * as annotations from '../../store/comments/annotations.ts'
 import type { Db } from '../../store/engine/db.ts'
 import { outcomes } from '../shared/batches.ts'
 import { doesNotExist } from '../shared/does-not-exist.ts'
 import type { Visible } from '../../store/comments/audience.ts'
-import { requireAccess, requireAuthorship } from './acting-user.ts'
+import { ThreadChanges, type ThreadContext } from '../../threads/thread-changes.ts'
+import { type ActingCall, requireAccess, requireAuthorship } from './acting-user.ts'
 import { selectAnnotations, type Selectors } from './selected-annotations.ts'
-import { type ThreadCall, ThreadChanges } from './thread-changes.ts'
 
 type Delete = Operations['commentAnnotations']['delete']
 
@@ -47,7 +47,7 @@ export const deleteAnnotations: PreparedWrite<Delete> = {
 
 /** The annotations that the next transaction deletes. */
 async function selectFew(
-  call: Pick<ThreadCall, 'db' | 'caller'>,
+  call: Pick<ThreadContext, 'db' | 'caller'>,
   input: Selectors,
   visible: Visible | undefined,
 ) {
@@ -56,7 +56,11 @@ async function selectFew(
   return { few, hasMore: hasMore || few.length < found.length, ids }
 }
 
-async function deleteFew(call: ThreadCall, input: Selectors): Promise<{ deleted: string[]; ids: string[] }> {
+/** Deletes annotations that fit, as many as one transaction may delete. */
+export async function deleteFew(
+  call: ActingCall & ThreadContext,
+  input: Selectors,
+): Promise<{ deleted: string[]; ids: string[] }> {
   const { user } = call.caller
   const visible = await requireAccess(call, input, 'write')
   const { few, ids } = await selectFew(call, input, visible)
@@ -77,8 +81,16 @@ async function deleteFew(call: ThreadCall, input: Selectors): Promise<{ deleted:
   return { deleted: few.map(({ annotationId }) => annotationId), ids }
 }
 
-/** Without `organizationId`, the document is found by its id, if only one organization has it (spec 19.4). */
-async function findOrganization({ input, caller: { apiKey }, db }: Call<Delete>): Promise<string> {
+/** Without `organizationId`, the document is found by its id, if only one organization has it (spec 19.4.1). */
+export async function findOrganization({
+  input,
+  caller: { apiKey },
+  db,
+}: {
+  input: { organizationId?: string; documentId: string }
+  caller: { apiKey: string }
+  db: Db
+}): Promise<string> {
   if (input.organizationId !== undefined) return input.organizationId
   const [first, second] = await annotations.findOrganizationsOf(db, apiKey, input.documentId)
   if (first === undefined) throw doesNotExist('Document')

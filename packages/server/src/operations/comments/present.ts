@@ -9,8 +9,8 @@ import { toUser } from '../../store/users/profiles.ts'
 import * as users from '../../store/users/users.ts'
 import { unique } from '../shared/batches.ts'
 import { JsonArrayEncoder } from '../../calls/answers/encoded-json.ts'
+import { presentVisibility } from '../../threads/audience-of.ts'
 import { maxAnswerBytes, tooLarge } from '../shared/paging.ts'
-import { presentVisibility } from './audience-of.ts'
 
 /** What one batch of statements reads, unless a single annotation has more. */
 const maxPerRead = { comments: 300, bytes: 1024 * 1024 }
@@ -208,7 +208,7 @@ export async function presentComments(of: ThreadOf): Promise<{ comments: Comment
   return { comments: encoder.end() as unknown as Comment[], bytes: encoder.bytes }
 }
 
-function presentComment(
+export function presentComment(
   version: ApiVersion,
   annotationId: string,
   { commentId, authorId, content, createdAt, lastUpdated }: StoredComment,

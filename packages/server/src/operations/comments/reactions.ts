@@ -3,10 +3,9 @@ import type { Call, Handlers } from '../../calls/call.ts'
 import * as reactions from '../../store/comments/reactions.ts'
 import { doesNotExist } from '../shared/does-not-exist.ts'
 import { actingUserId } from './acting-user.ts'
-import { commentPayload } from './add-annotations.ts'
 import { ensureAuthors } from './authors.ts'
 import { requireThread } from './thread.ts'
-import { ThreadChanges } from './thread-changes.ts'
+import { commentPayload, ThreadChanges } from '../../threads/thread-changes.ts'
 
 type Family = Operations['comments']
 

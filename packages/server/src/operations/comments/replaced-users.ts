@@ -2,14 +2,14 @@ import type { UserReplacement } from '@plenum/protocol'
 import type { CommentContent, StoredAnnotation, StoredComment } from '../../store/comments/annotation.ts'
 import * as comments from '../../store/comments/comments.ts'
 import { unique } from '../shared/batches.ts'
-import { audienceOf } from './audience-of.ts'
+import { audienceOf } from '../../threads/audience-of.ts'
+import { involvedIn, withComments } from '../../threads/counters.ts'
+import type { ThreadChanges, ThreadContext } from '../../threads/thread-changes.ts'
 import { replaceBraced } from './new-comment.ts'
-import { involvedIn, withComments } from './thread.ts'
-import type { ThreadCall, ThreadChanges } from './thread-changes.ts'
 
 /** Replaces users everywhere in an annotation (spec 19.3). An annotation that names none of them is not changed. */
 export async function replaceUsers(
-  { db, caller: { apiKey }, now }: ThreadCall,
+  { db, caller: { apiKey }, now }: ThreadContext,
   organizationId: string,
   annotation: StoredAnnotation,
   replacements: readonly UserReplacement[],

@@ -6,7 +6,7 @@ import type { Visible } from '../../store/comments/audience.ts'
 import { list } from '../../store/comments/lists.ts'
 import { unique } from '../shared/batches.ts'
 import { storedLocationIds } from '../shared/locations.ts'
-import type { ThreadCall } from './thread-changes.ts'
+import type { ThreadContext } from '../../threads/thread-changes.ts'
 
 export interface Selectors {
   organizationId: string
@@ -21,7 +21,7 @@ export interface Selectors {
  * those that were found.
  */
 export async function selectAnnotations(
-  { db, caller: { apiKey } }: Pick<ThreadCall, 'db' | 'caller'>,
+  { db, caller: { apiKey } }: Pick<ThreadContext, 'db' | 'caller'>,
   { organizationId, documentId, annotationIds, locationIds, userIds }: Selectors,
   limit = maxBatchItems,
   visible?: Visible,

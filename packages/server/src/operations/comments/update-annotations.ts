@@ -13,13 +13,13 @@ import { yieldIfLate } from '../../platform/turns/loop-time.ts'
 import type { StoredAnnotation, StoredRange } from '../../store/comments/annotation.ts'
 import { outcomes } from '../shared/batches.ts'
 import { locationIdOf } from '../shared/locations.ts'
-import { audienceOf, checkVisibility } from './audience-of.ts'
+import { audienceOf, checkVisibility } from '../../threads/audience-of.ts'
 import { anchorRanges } from './anchored-ranges.ts'
 import { ensureAuthors, findExisting, type NamedUser, requireExisting } from './authors.ts'
 import { notifies, refuseFields, requireAccess, requireAuthorship } from './acting-user.ts'
 import { replaceUsers } from './replaced-users.ts'
 import { selectAnnotations } from './selected-annotations.ts'
-import { ThreadChanges } from './thread-changes.ts'
+import { ThreadChanges } from '../../threads/thread-changes.ts'
 
 type Update = Operations['commentAnnotations']['update']
 

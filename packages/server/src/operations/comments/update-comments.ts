@@ -4,13 +4,13 @@ import { yieldIfLate } from '../../platform/turns/loop-time.ts'
 import type { StoredComment } from '../../store/comments/annotation.ts'
 import { setInvolved } from '../../store/comments/comments.ts'
 import { unique } from '../shared/batches.ts'
-import { commentPayload } from './add-annotations.ts'
 import { ensureAuthors, findExisting, requireExisting } from './authors.ts'
 import { denied, notifies, refuseFields } from './acting-user.ts'
 import { bracedIds, contentOf, readContent, type SentContent } from './new-comment.ts'
 import { commentOutcomes } from './outcomes.ts'
-import { involvedIn, requireThread, withComments } from './thread.ts'
-import { ThreadChanges } from './thread-changes.ts'
+import { involvedIn, withComments } from '../../threads/counters.ts'
+import { requireThread } from './thread.ts'
+import { commentPayload, ThreadChanges } from '../../threads/thread-changes.ts'
 
 type Update = Operations['comments']['update']
 

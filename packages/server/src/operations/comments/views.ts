@@ -8,7 +8,7 @@ import { actingUserId, requireAccess } from './acting-user.ts'
 import { ensureAuthors } from './authors.ts'
 import { selectAnnotations } from './selected-annotations.ts'
 import { requireAnnotation } from './thread.ts'
-import { ThreadChanges } from './thread-changes.ts'
+import { ThreadChanges } from '../../threads/thread-changes.ts'
 
 type Family = Operations['commentAnnotations']
 

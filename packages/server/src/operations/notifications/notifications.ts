@@ -40,7 +40,7 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
       cursor: ({ timestamp, key }: StoredNotification) => [timestamp, key],
       rowsPerQuery,
     }
-    const shown = (rows: readonly StoredNotification[]) => present(call, organizationId, rows)
+    const shown = (rows: readonly StoredNotification[]) => presentNotifications(call, organizationId, rows)
     return version === 'v1' ? listAll(call, list, shown) : withPageToken(await page(call, input, list, shown))
   },
 
@@ -92,8 +92,12 @@ async function deleteNotifications(call: Call<Delete>) {
 }
 
 /** The notifications as callers read them (spec 22.10). */
-async function present(
-  { db, caller: { apiKey }, services: { longReads } }: Call<Operations['notifications']['get']>,
+export async function presentNotifications(
+  {
+    db,
+    caller: { apiKey },
+    services: { longReads },
+  }: Pick<Call, 'db' | 'services'> & { caller: { apiKey: string } },
   organizationId: string,
   items: readonly StoredNotification[],
 ): Promise<Notification[]> {

@@ -174,6 +174,17 @@ async function collect<Row, Shown, Data>(
   }
 }
 
+/** Encodes a list slice by slice, as part of an answer that has several. */
+export async function encodeList(
+  slices: LongRead,
+  shown: readonly unknown[],
+): Promise<{ data: unknown; bytes: number }> {
+  const encoder = new JsonArrayEncoder()
+  await encodeSlices(slices, shown, encoder)
+  if (encoder.bytes > maxSmallAnswerBytes) await slices.becomeLarge()
+  return { data: encoder.end(), bytes: encoder.bytes }
+}
+
 async function encodeSlices<Shown, Data>(
   slices: LongRead,
   shown: readonly Shown[],

@@ -32,6 +32,25 @@ export async function remove(
   )
 }
 
+/** Removes these users from the organization and from everything inside, also with tokens. Grants inside stay stored. */
+export async function removeMembers(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  userIds: readonly string[],
+  now: number,
+): Promise<void> {
+  const removals = userIds.flatMap((userId) =>
+    (['organization', 'inside'] as const).map((type) => ({
+      organizationId,
+      type,
+      id: organizationId,
+      userId,
+    })),
+  )
+  await putRemoved(db, apiKey, removals, now)
+}
+
 /** Removes every grant of these users on folders and documents of the organization, also the grants in tokens. */
 export async function removeInside(
   db: Db,

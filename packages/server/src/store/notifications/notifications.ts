@@ -115,9 +115,11 @@ export async function show(
   return numUpdatedRows > 0n
 }
 
+const locationColumn = ({ locationId }: Content) => (locationId === undefined ? null : String(locationId))
+
 const columnsOf = ({ id, documentId, content, timestamp }: Omit<NewNotification, 'key'>) => ({
   document_id: documentId,
-  location_id: content.locationId === undefined ? null : String(content.locationId),
+  location_id: locationColumn(content),
   data: stringifyData(content, `notification ${id}`),
   timestamp,
 })
@@ -162,7 +164,7 @@ export async function setContent(
   await yieldIfLate()
   await db
     .updateTable('notifications')
-    .set({ data: stringifyData(content, `notification ${id}`) })
+    .set({ data: stringifyData(content, `notification ${id}`), location_id: locationColumn(content) })
     .where(hasKeys(apiKey, organizationId, [key]))
     .execute()
 }

@@ -1,4 +1,5 @@
 import type { ActivityTable } from './activity-tables.ts'
+import type { ErasureTable } from './erasure-tables.ts'
 import type {
   EditorClientTable,
   EditorSnapshotPartTable,
@@ -307,6 +308,7 @@ export interface Schema {
   activities: ActivityTable
   deletions: DeletionTable
   openings: OpeningTable
+  erasures: ErasureTable
   jobs: JobTable
   idempotency_keys: IdempotencyKeyTable
   locks: LockTable

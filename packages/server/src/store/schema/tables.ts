@@ -136,6 +136,7 @@ export const tables = {
   },
   deletions: { parent: 'api_keys' },
   openings: { parent: 'api_keys' },
+  erasures: { parent: 'api_keys' },
   jobs: { parent: null },
   idempotency_keys: { parent: null },
   locks: { parent: null },

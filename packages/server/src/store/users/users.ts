@@ -152,6 +152,10 @@ export class ProfileChanges {
   }
 }
 
+export async function remove(db: Db, apiKey: string, userIds: readonly string[]): Promise<void> {
+  await db.deleteFrom('users').where('api_key', '=', apiKey).where('user_id', 'in', userIds).execute()
+}
+
 /** Removes the profiles of users who have no grant left. */
 export async function removeWithoutGrants(db: Db, apiKey: string, userIds: readonly string[]): Promise<void> {
   await db

@@ -1,6 +1,5 @@
 import { ApiError, type CommentAnnotationInput, type Visibility } from '@plenum/protocol'
-import type { Audience } from '../../store/comments/audience.ts'
-import { unique } from '../shared/batches.ts'
+import type { Audience } from '../store/comments/audience.ts'
 
 /** Keys that would look like the server's own fields of an access context (spec 22.6). */
 const reservedKeys = ['organizationPrivate', '__svc_private_self']
@@ -36,7 +35,9 @@ export function audienceOf({
 }: AudienceInput): Audience | null {
   const access = accessFieldsOf(context)
   const audience: Audience = {
-    ...(visibility?.type === 'restricted' && { users: unique([...(visibility.userIds ?? []), authorId]) }),
+    ...(visibility?.type === 'restricted' && {
+      users: [...new Set([...(visibility.userIds ?? []), authorId])],
+    }),
     ...(visibility?.type === 'organizationPrivate' && {
       organizations: [visibility.organizationId ?? organizationId],
       users: [authorId],

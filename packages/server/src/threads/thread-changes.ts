@@ -1,15 +1,21 @@
-import type { RecordedName } from '@plenum/protocol'
-import type { Call, UserCaller } from '../../calls/call.ts'
-import { yieldIfLate } from '../../platform/turns/loop-time.ts'
-import type { StoredAnnotation, StoredComment } from '../../store/comments/annotation.ts'
-import * as annotations from '../../store/comments/annotations.ts'
-import * as comments from '../../store/comments/comments.ts'
-import * as events from '../../store/events.ts'
-import type { DocumentRef } from '../../store/refs.ts'
-import { doesNotExist } from '../shared/does-not-exist.ts'
+import { ApiError, type RecordedName } from '@plenum/protocol'
+import type { Signal } from '../bus.ts'
+import { yieldIfLate } from '../platform/turns/loop-time.ts'
+import type { StoredAnnotation, StoredComment } from '../store/comments/annotation.ts'
+import * as annotations from '../store/comments/annotations.ts'
+import * as comments from '../store/comments/comments.ts'
+import type { Db } from '../store/engine/db.ts'
+import * as events from '../store/events.ts'
+import type { DocumentRef } from '../store/refs.ts'
 
-/** The parts of a call that changes of annotations use. */
-export type ThreadCall = Pick<Call, 'db' | 'now' | 'signal' | 'services'> & { caller: UserCaller }
+/** What changes of annotations need: a call of an operation has it, and a job. */
+export interface ThreadContext {
+  readonly caller: { readonly apiKey: string }
+  readonly db: Db
+  readonly now: number
+  /** Notifies open sessions once the transaction is durable. */
+  readonly signal: (message: Signal) => void
+}
 
 interface EventInput {
   name: RecordedName
@@ -27,7 +33,7 @@ const rowsPerSlice = 50
  * transaction, and open sessions of the document learn of them after the commit.
  */
 export class ThreadChanges {
-  readonly #call: ThreadCall
+  readonly #context: ThreadContext
   readonly #document: DocumentRef
   /** The number of the change in the document. */
   readonly seq: number
@@ -39,20 +45,29 @@ export class ThreadChanges {
   readonly #removed: StoredAnnotation[] = []
   readonly #events: events.NewEvent[] = []
 
-  private constructor(call: ThreadCall, document: DocumentRef, seq: number, firstNumber: number) {
-    this.#call = call
+  private constructor(context: ThreadContext, document: DocumentRef, seq: number, firstNumber: number) {
+    this.#context = context
     this.#document = document
     this.seq = seq
     this.#nextNumber = firstNumber
   }
 
   /** Numbers the change. Throws if the document does not exist. */
-  static async begin(call: ThreadCall, document: DocumentRef, newAnnotations = 0): Promise<ThreadChanges> {
+  static async begin(
+    context: ThreadContext,
+    document: DocumentRef,
+    newAnnotations = 0,
+  ): Promise<ThreadChanges> {
     const { organizationId, documentId } = document
-    const numbered = await annotations.numberChange(call.db, call.caller.apiKey, document, newAnnotations)
-    if (!numbered) throw doesNotExist('Document')
+    const numbered = await annotations.numberChange(
+      context.db,
+      context.caller.apiKey,
+      document,
+      newAnnotations,
+    )
+    if (!numbered) throw new ApiError('INVALID_ARGUMENT', 'Document does not exist.')
     return new ThreadChanges(
-      call,
+      context,
       { organizationId, documentId },
       numbered.position.seq,
       numbered.firstNumber,
@@ -105,7 +120,7 @@ export class ThreadChanges {
 
   /** Writes everything. */
   async save(): Promise<void> {
-    const { db, caller, now, signal } = this.#call
+    const { db, caller, now, signal } = this.#context
     const { apiKey } = caller
     const { organizationId, documentId } = this.#document
     await inSlices([...this.#annotations.values()], (some) =>
@@ -130,6 +145,19 @@ const summaryOf = ({ annotationId, number, authorId, assigneeId, data }: StoredA
   from: { userId: authorId },
   ...(assigneeId !== null && { assignedTo: { userId: assigneeId } }),
   ...data,
+})
+
+/** What an event says about a comment. */
+export const commentPayload = ({
+  commentId,
+  authorId,
+  content,
+}: {
+  commentId: number
+  authorId: string
+  content: object
+}) => ({
+  comment: { commentId, from: { userId: authorId }, ...content },
 })
 
 async function inSlices<T>(items: readonly T[], write: (some: readonly T[]) => Promise<void>): Promise<void> {

@@ -1,0 +1,9 @@
+import Type from 'typebox'
+import { described } from '../base/schemas.ts'
+import { CommentLocation } from './comment-annotations.ts'
+
+/** A location and the one that replaces it (spec 11.1). */
+export const LocationMigration = Type.Object({
+  oldLocation: described(CommentLocation, 'The location as it is now.'),
+  newLocation: described(CommentLocation, 'The new location.'),
+})

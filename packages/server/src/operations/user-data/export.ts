@@ -1,0 +1,125 @@
+import type { Operations, UserData } from '@plenum/protocol'
+import { type Reply, reply } from '../../calls/answers/reply.ts'
+import type { Call } from '../../calls/call.ts'
+import type { LongRead } from '../../platform/turns/long-reads.ts'
+import { listGrantsOf } from '../../store/access/user-grants.ts'
+import * as activityLists from '../../store/activities/lists.ts'
+import { listReactionsOf } from '../../store/comments/user-threads.ts'
+import type { Cursor } from '../../store/engine/db.ts'
+import * as notificationLists from '../../store/notifications/lists.ts'
+import { findAddressee } from '../../store/notifications/recipients.ts'
+import * as users from '../../store/users/users.ts'
+import { presentActivities } from '../activities.ts'
+import { presentNotifications } from '../notifications/notifications.ts'
+import { encodeList, type Window } from '../shared/paging.ts'
+import { listCommentsOf } from './exported-comments.ts'
+
+type Get = Operations['userData']['get']
+
+/** Items of one list on a page (spec 0.5). */
+const pageSize = 100
+/** Items that one query reads. Each may have 16 KiB. */
+const rowsPerQuery = 32
+
+/** One list of the export. `Row`: what is stored. */
+interface ExportedList<Row> {
+  read: (window: Window) => Promise<Row[]>
+  cursor: (row: Row) => Cursor
+  present: (rows: readonly Row[]) => readonly unknown[] | Promise<readonly unknown[]>
+}
+
+const asList = <Row>(list: ExportedList<Row>) => list as ExportedList<unknown>
+
+/** The names of the lists, in the order in which they are read. */
+const names = ['resources', 'comments', 'reactions', 'notifications', 'activities'] as const
+
+/** Reads the lists one after the other, so that the token of a page names one place in one list. */
+export async function exportUserData(call: Call<Get>): Promise<Reply<UserData>> {
+  const { input, caller, db, pages, services } = call
+  const { after } = pages.requested({ ...input }, pageSize)
+  const slices = services.longReads.open(caller.apiKey)
+  try {
+    const lists = await listsOf(call, slices)
+    const [first, ...cursor] = after ?? [0]
+    const data: Record<string, unknown> = { recordings: [] }
+    let next: Cursor | undefined
+    for (const [index, name] of names.entries()) {
+      const isRead = index >= (first as number) && next === undefined
+      const start = index === first && cursor.length > 0 ? cursor : undefined
+      const page = isRead ? await readPage(lists[name], start) : { shown: [], next: undefined }
+      data[name] = (await encodeList(slices, page.shown)).data
+      if (page.next) next = [index, ...page.next]
+    }
+    if (!after) data.user = (await users.findMany(db, caller.apiKey, [input.userId])).get(input.userId)
+    const extra = { nextPageToken: next && pages.tokenAfter(next) }
+    const onSent = slices.isLarge ? () => slices.close() : undefined
+    return reply(data as UserData, { extra, onSent })
+  } catch (error) {
+    slices.close()
+    throw error
+  }
+}
+
+async function listsOf(
+  call: Call<Get>,
+  reading: LongRead,
+): Promise<Record<(typeof names)[number], ExportedList<unknown>>> {
+  const { input, caller, db } = call
+  const { organizationId, userId } = input
+  const { apiKey } = caller
+  const user = await findAddressee(db, apiKey, userId)
+  const order = 'asc' as const
+  return {
+    resources: asList({
+      read: (window) => reading.query(() => listGrantsOf(db, apiKey, input, window)),
+      cursor: ({ type, id }) => [type, id],
+      present: (rows) => rows,
+    }),
+    comments: asList(listCommentsOf(call, input, reading)),
+    reactions: asList({
+      read: (window) => reading.query(() => listReactionsOf(db, apiKey, input, window)),
+      cursor: ({ createdAt, documentId, number, commentId, icon }) => [
+        createdAt,
+        documentId,
+        number,
+        commentId,
+        icon,
+      ],
+      present: (rows) => rows.map(({ number: _, ...reaction }) => reaction),
+    }),
+    notifications: asList({
+      read: (window) =>
+        reading.query(() =>
+          notificationLists.list(db, apiKey, { organizationId, user }, { ...window, order }),
+        ),
+      cursor: ({ timestamp, key }) => [timestamp, key],
+      present: (rows) => presentNotifications(call, organizationId, rows),
+    }),
+    activities: asList({
+      read: (window) =>
+        reading.query(() => activityLists.list(db, apiKey, { organizationId, userId }, { ...window, order })),
+      cursor: ({ timestamp, id }) => [timestamp, id],
+      present: (rows) => presentActivities(call, organizationId, rows),
+    }),
+  }
+}
+
+/** Reads up to a page of a list. `next`: there are more items behind it. */
+async function readPage(
+  { read, cursor, present }: ExportedList<unknown>,
+  start: Cursor | undefined,
+): Promise<{ shown: readonly unknown[]; next: Cursor | undefined }> {
+  const shown: unknown[] = []
+  let after = start
+  for (;;) {
+    const left = pageSize - shown.length
+    const limit = Math.min(rowsPerQuery, left + 1)
+    const rows = await read({ limit, after })
+    const kept = rows.slice(0, left)
+    if (kept.length > 0) shown.push(...(await present(kept)))
+    const last = kept.at(-1)
+    if (last !== undefined) after = cursor(last)
+    if (rows.length > kept.length) return { shown, next: after }
+    if (rows.length < limit) return { shown, next: undefined }
+  }
+}

@@ -1,0 +1,155 @@
+import { sql } from 'kysely'
+import { batched } from '../engine/batched.ts'
+import type { Cursor, Db } from '../engine/db.ts'
+import type { AnnotationRef } from './annotation.ts'
+import { refKey } from './comments.ts'
+import type { ReactionRef } from './reactions.ts'
+
+/** Some annotations in which these users are involved, in any order. */
+export async function findInvolving(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  userIds: readonly string[],
+  max: number,
+): Promise<AnnotationRef[]> {
+  const rows = await db
+    .selectFrom('annotation_users')
+    .select(['document_id', 'number'])
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('user_id', 'in', userIds)
+    .limit(max)
+    .execute()
+  const refs = rows.map(({ document_id, number }) => ({ documentId: document_id, number }))
+  return [...new Map(refs.map((ref) => [refKey(ref), ref])).values()]
+}
+
+/** Some reactions of these users, in any order. */
+export async function findReactionsOf(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  userIds: readonly string[],
+  max: number,
+): Promise<ReactionRef[]> {
+  const rows = await db
+    .selectFrom('comment_reactions')
+    .select(['document_id', 'number', 'comment_id', 'icon', 'user_id'])
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('user_id', 'in', userIds)
+    .limit(max)
+    .execute()
+  return rows.map((row) => ({
+    documentId: row.document_id,
+    number: row.number,
+    commentId: row.comment_id,
+    icon: row.icon,
+    userId: row.user_id,
+  }))
+}
+
+export async function removeReactions(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  reactions: readonly ReactionRef[],
+): Promise<void> {
+  await deleteReactions(
+    db,
+    reactions.map(({ documentId, number, commentId, icon, userId }) => ({
+      api_key: apiKey,
+      organization_id: organizationId,
+      document_id: documentId,
+      number,
+      comment_id: commentId,
+      icon,
+      user_id: userId,
+    })),
+  )
+}
+
+const deleteReactions = batched(
+  {
+    api_key: 'text',
+    organization_id: 'text',
+    document_id: 'text',
+    number: 'bigint',
+    comment_id: 'bigint',
+    icon: 'text',
+    user_id: 'text',
+  },
+  ({ row, fromRows, isPostgres }) => {
+    const isRow = sql`c.api_key = ${row.api_key} and c.organization_id = ${row.organization_id}
+      and c.document_id = ${row.document_id} and c.number = ${row.number} and c.comment_id = ${row.comment_id}
+      and c.icon = ${row.icon} and c.user_id = ${row.user_id}`
+    const using = isPostgres ? sql`using (select r.* ${fromRows}) as r` : sql``
+    return sql`delete from comment_reactions as c ${using} where ${isRow}`
+  },
+)
+
+/** Lists the annotations in which a user is involved, by document and number, from this one on. */
+export async function listThreadsOf(
+  db: Db,
+  apiKey: string,
+  { organizationId, userId }: { organizationId: string; userId: string },
+  { documentId, number }: AnnotationRef,
+  limit: number,
+): Promise<AnnotationRef[]> {
+  const rows = await db
+    .selectFrom('annotation_users')
+    .select(['document_id', 'number'])
+    .distinct()
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('user_id', '=', userId)
+    .where(sql<boolean>`(document_id, number) >= (${documentId}, ${number})`)
+    .orderBy('document_id')
+    .orderBy('number')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => ({ documentId: row.document_id, number: row.number }))
+}
+
+/** A reaction and the id of its annotation. */
+export interface ReactionOfUser extends Omit<ReactionRef, 'userId'> {
+  annotationId: string
+  createdAt: number
+}
+
+/** Lists the reactions of a user by time. */
+export async function listReactionsOf(
+  db: Db,
+  apiKey: string,
+  { organizationId, userId }: { organizationId: string; userId: string },
+  { limit, after }: { limit: number; after: Cursor | undefined },
+): Promise<ReactionOfUser[]> {
+  const order = ['created_at', 'document_id', 'number', 'comment_id', 'icon'] as const
+  const refs = sql.join(order.map((column) => sql.ref(`r.${column}`)))
+  let query = db
+    .selectFrom('comment_reactions as r')
+    .innerJoin('annotations as a', (join) =>
+      join
+        .onRef('a.api_key', '=', 'r.api_key')
+        .onRef('a.organization_id', '=', 'r.organization_id')
+        .onRef('a.document_id', '=', 'r.document_id')
+        .onRef('a.number', '=', 'r.number'),
+    )
+    .select(['r.document_id', 'r.number', 'r.comment_id', 'r.icon', 'r.created_at', 'a.annotation_id'])
+    .where('r.api_key', '=', apiKey)
+    .where('r.organization_id', '=', organizationId)
+    .where('r.user_id', '=', userId)
+    .limit(limit)
+  for (const column of order) query = query.orderBy(`r.${column}`)
+  if (after) query = query.where(sql<boolean>`(${refs}) > (${sql.join(after)})`)
+  const rows = await query.execute()
+  return rows.map((row) => ({
+    documentId: row.document_id,
+    annotationId: row.annotation_id,
+    number: row.number,
+    commentId: row.comment_id,
+    icon: row.icon,
+    createdAt: row.created_at,
+  }))
+}

@@ -1,0 +1,51 @@
+import { sql } from 'kysely'
+import type { RowStep } from '../deletions/row-step.ts'
+import { parse } from '../engine/json.ts'
+import { scanRows } from './row-scan.ts'
+import { redacted } from './without-users.ts'
+
+/** What is left of an event: which thing was changed. */
+interface Payload {
+  annotation?: { annotationId?: string; annotationNumber?: number }
+  comment?: { commentId?: number }
+}
+
+/** Empties the events that users caused or that name them. Readers of the log still see that something changed. */
+export function emptyEvents(
+  apiKey: string,
+  userIds: readonly string[],
+  organizationIds: readonly string[] | undefined,
+): RowStep {
+  const ids = new Set(userIds)
+  const organizations = organizationIds && new Set<string | null>(organizationIds)
+  return scanRows({
+    table: 'events',
+    key: ['transaction_id', 'event_id'],
+    columns: ['organization_id', 'actor_id', 'audience', 'payload'],
+    where: sql`api_key = ${apiKey}`,
+    rowsPerStep: 50,
+    async visit(db, rows) {
+      for (const row of rows) {
+        if (organizations && !organizations.has(row.organization_id)) continue
+        const isActor = row.actor_id !== null && ids.has(row.actor_id)
+        const audience = row.audience && redacted(row.audience, ids)
+        if (!isActor && !audience && redacted(row.payload, ids) === undefined) continue
+        const payload = JSON.stringify(emptied(parse(row.payload)))
+        await sql`
+          update events set actor_id = ${isActor ? null : row.actor_id}, audience = ${audience || row.audience},
+            payload = ${payload}
+          where api_key = ${apiKey} and event_id = ${row.event_id}`.execute(db)
+      }
+    },
+  })
+}
+
+const emptied = ({ annotation, comment }: Payload): Payload => ({
+  ...(annotation && {
+    annotation: {
+      annotationId: annotation.annotationId,
+      annotationNumber: annotation.annotationNumber,
+    },
+  }),
+  ...(comment && { comment: { commentId: comment.commentId } }),
+})
