@@ -110,6 +110,7 @@ export function createServer(deps: ServerDeps): Server {
     clock,
     pollMs: deps.jobPollMs,
     observe: metrics.job,
+    permissionProvider,
     removeInSteps: (apiKey, scope, transaction) => deletions.removeWith(apiKey, scope, transaction),
   })
   const housekeeping = createHousekeeping({

@@ -80,6 +80,8 @@ export interface NotificationRecord {
   id: string
   /** The feature that the notification comes from. Default: `custom`. */
   notificationSource: NotificationSource
+  /** What happened, such as `comment.added`. Present in notifications about events. */
+  actionType?: string
   /** The user who caused the notification. */
   actionUser: NotificationUser
   /** Headline of the notification, with placeholders such as `{actionUser}`. At most 100,000 characters. */
@@ -92,6 +94,8 @@ export interface NotificationRecord {
   notificationSourceData?: Record<string, unknown>
   /** True: your application provides the texts, so headline and body may be absent. */
   isNotificationResolverUsed?: boolean
+  /** Id of the annotation that the notification is about. Present in notifications about comments. */
+  targetAnnotationId?: string
   /** Data for your notification resolver. Stored as sent. */
   context?: Record<string, unknown>
   /** Hashes of the email addresses that Add Notifications got in `notifyUsers`. */
@@ -329,8 +333,8 @@ export interface NotificationsOperations {
   /**
    * Reads the notifications of a document or of a user. With `userId`, the answer has only notifications for
    * that user, with `isUnread` and `forYou`. v2 requires `documentId` or `userId`. v1 requires no filter, has
-   * no pages and returns up to 10,000 notifications. Requires the option `useAdvancedQueries` of the API key,
-   * which is on by default.
+   * no pages and returns up to 10,000 notifications. With a user token, the answer is the inbox of that user.
+   * Requires the option `useAdvancedQueries` of the API key, which is on by default.
    *
    * `POST /v2/notifications/get`
    */
@@ -338,7 +342,8 @@ export interface NotificationsOperations {
   /**
    * Changes notifications and marks them as read. A sent field replaces the stored one. `readByUserIds` marks
    * the notification as read for these users and removes it from their personal lists, unless
-   * `persistReadForUsers` is `true`. A notification that does not match every filter is not found.
+   * `persistReadForUsers` is `true`. A notification that does not match every filter is not found. With a
+   * user token, a user can only mark own notifications as read.
    *
    * `POST /v2/notifications/update`
    */

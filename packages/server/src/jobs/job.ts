@@ -1,4 +1,6 @@
+import type { PermissionProvider } from '../access/provider/permission-provider.ts'
 import type { Signal } from '../bus.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { Scope } from '../store/deletions.ts'
 import type { Database, Db } from '../store/engine/db.ts'
 import type { Job, JobKind } from '../store/jobs.ts'
@@ -21,12 +23,17 @@ export interface JobContext<K extends JobKind> {
   /** Publishes a message to open sessions of the job's API key. Call it once the change is durable. */
   signal: (message: Signal) => void
   removeInSteps: RemoveInSteps
+  permissionProvider: PermissionProvider
+  clock: Clock
 }
 
 /** What jobs of one kind do. */
 export interface JobHandler<K extends JobKind> {
-  /** Does the whole job. If it throws, the runner tries the job again later, so it must be safe to repeat. */
-  run(context: JobContext<K>): Promise<void>
+  /**
+   * Does the whole job. If it throws, the runner tries the job again later, so it must be safe to repeat. `settled`: the
+   * transaction that made the last change also removed or postponed the job. Otherwise the runner removes it.
+   */
+  run(context: JobContext<K>): Promise<'settled' | void>
   /**
    * Runs instead of `run` after the last attempt has failed, or its server died: records that the job failed, and that it
    * is not tried again.

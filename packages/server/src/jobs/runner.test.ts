@@ -33,6 +33,7 @@ async function scene() {
     database,
     bus: createServerBus(log),
     removeInSteps: async () => false,
+    permissionProvider: {} as never,
     log,
     clock,
     observe: createMetrics().job,

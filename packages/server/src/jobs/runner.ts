@@ -1,3 +1,4 @@
+import type { PermissionProvider } from '../access/provider/permission-provider.ts'
 import { type Clock, type StopTimer, systemClock } from '../platform/clock.ts'
 import type { Bus, Signal } from '../bus.ts'
 import type { Log } from '../platform/log/log.ts'
@@ -29,6 +30,7 @@ interface JobRunnerDeps {
   database: Database
   bus: Bus
   removeInSteps: RemoveInSteps
+  permissionProvider: PermissionProvider
   log: Log
   clock?: Clock
   pollMs?: number | undefined
@@ -37,7 +39,8 @@ interface JobRunnerDeps {
 
 /** Runs the jobs in the database one after the other. After `maxAttempts` failed attempts it abandons a job. */
 export function createJobRunner(deps: JobRunnerDeps): JobRunner {
-  const { database, bus, log, clock = systemClock, removeInSteps, observe, pollMs = defaultPollMs } = deps
+  const { database, bus, log, clock = systemClock, observe, pollMs = defaultPollMs } = deps
+  const { removeInSteps, permissionProvider } = deps
   const observers = Object.fromEntries(Object.keys(handlers).map((kind) => [kind, observe(kind)])) as Record<
     JobKind,
     JobObserver
@@ -50,9 +53,9 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
 
   const run = async <K extends JobKind>(job: Job<K>, handler: JobHandler<K>): Promise<void> => {
     const signal = (message: Signal) => bus.publish({ ...message, apiKey: job.apiKey })
-    const context = { database, job, now: clock.now(), signal, removeInSteps }
-    if (job.attempts <= maxAttempts) await handler.run(context)
-    else await handler.abandon(context)
+    const context = { database, job, now: clock.now(), signal, removeInSteps, permissionProvider, clock }
+    if (job.attempts > maxAttempts) await handler.abandon(context)
+    else if ((await handler.run(context)) === 'settled') return
     await database.write((db) => jobs.finish(db, job.jobId))
   }
 

@@ -69,11 +69,24 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
     ],
     theirs: ['typebox'],
   },
+  // What happens when an event is recorded: each consumer names the events that it wants.
+  'server/events': { ours: ['protocol', 'server/access', 'server/platform', 'server/store'], theirs: [] },
   'server/operations': {
-    ours: ['protocol', 'server/access', 'server/calls', 'server/crdt', 'server/platform', 'server/store'],
+    ours: [
+      'protocol',
+      'server/access',
+      'server/calls',
+      'server/crdt',
+      'server/events',
+      'server/platform',
+      'server/store',
+    ],
     theirs: [],
   },
-  'server/jobs': { ours: ['server/bus.ts', 'server/platform', 'server/store'], theirs: [] },
+  'server/jobs': {
+    ours: ['server/access', 'server/bus.ts', 'server/events', 'server/platform', 'server/store'],
+    theirs: [],
+  },
   'server/http': {
     ours: [
       'protocol',

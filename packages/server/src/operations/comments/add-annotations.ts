@@ -158,7 +158,8 @@ async function add(
         annotation,
         actorId: comment.authorId,
         notifies: notifies(call.caller.user, one.comments[index]?.sent.triggerNotification),
-        payload: commentPayload(comment),
+        triggerActivities: one.comments[index]?.sent.triggerActivities,
+        comment,
       })
     }
     const { annotationId } = annotation
@@ -168,19 +169,6 @@ async function add(
   await changes.save()
   return added
 }
-
-/** What an event says about a comment. */
-export const commentPayload = ({
-  commentId,
-  authorId,
-  content,
-}: {
-  commentId: number
-  authorId: string
-  content: object
-}) => ({
-  comment: { commentId, from: { userId: authorId }, ...content },
-})
 
 /** The annotation without its comments. */
 function emptyAnnotation(

@@ -3,7 +3,6 @@ import { reply } from '../../calls/answers/reply.ts'
 import type { Handlers } from '../../calls/call.ts'
 import * as comments from '../../store/comments/comments.ts'
 import { requireLevel } from '../shared/levels.ts'
-import { commentPayload } from './add-annotations.ts'
 import { appendComments, readComments } from './added-comments.ts'
 import { deniedMessage, notifies, refuseFields, requireAuthorship } from './acting-user.ts'
 import { ensureAuthors, findDenied, findExisting, requireExisting } from './authors.ts'
@@ -51,7 +50,8 @@ export const commentHandlers: Handlers<Operations['comments']> = {
         annotation,
         actorId: comment.authorId,
         notifies: notifies(caller.user, read[index]?.sent.triggerNotification),
-        payload: commentPayload(comment),
+        triggerActivities: read[index]?.sent.triggerActivities,
+        comment,
       })
     }
     await changes.save()
@@ -87,14 +87,13 @@ export const commentHandlers: Handlers<Operations['comments']> = {
     if (removed.length > 0) {
       const changes = await ThreadChanges.begin(call, input)
       for (const comment of removed) {
-        const payload = commentPayload(comment)
         const actorId = caller.user?.userId
         changes.record({
           name: 'comment.delete',
           annotation,
           actorId,
           notifies: notifies(caller.user, false),
-          payload,
+          comment,
         })
       }
       const left = stored.filter((comment) => !removed.includes(comment))

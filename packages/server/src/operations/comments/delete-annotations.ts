@@ -28,9 +28,15 @@ export const deleteAnnotations: PreparedWrite<Delete> = {
         maxPerTransaction,
       )
       if (!hasMore) return deleted
-      const step = (db: Db) =>
-        deleteSome({ db, caller, now, services, signal: () => {} }, { ...call.input, ...document })
+      let afterCommit: (() => void)[] = []
+      const step = (db: Db) => {
+        afterCommit = []
+        const later = (work: () => void) => void afterCommit.push(work)
+        const stepCall = { db, caller, now, services, signal: () => {}, afterCommit: later }
+        return deleteSome(stepCall, { ...call.input, ...document })
+      }
       deleted.push(...(await services.writeStep(step, caller.apiKey)).deleted)
+      for (const work of afterCommit) work()
     }
   },
 

@@ -3,7 +3,6 @@ import type { Call, Handlers } from '../../calls/call.ts'
 import * as reactions from '../../store/comments/reactions.ts'
 import { doesNotExist } from '../shared/does-not-exist.ts'
 import { actingUserId } from './acting-user.ts'
-import { commentPayload } from './add-annotations.ts'
 import { ensureAuthors } from './authors.ts'
 import { requireThread } from './thread.ts'
 import { ThreadChanges } from './thread-changes.ts'
@@ -41,8 +40,8 @@ async function react(
   if (!isChanged) return null
   const changes = await ThreadChanges.begin(call, input)
   changes.put(annotation)
-  const payload = { ...commentPayload(comment), icon }
-  changes.record({ name, annotation, actorId: userId, notifies: caller.user !== undefined, payload })
+  const notifies = caller.user !== undefined
+  changes.record({ name, annotation, actorId: userId, notifies, comment, payload: { icon } })
   await changes.save()
   return null
 }

@@ -1,21 +1,31 @@
 import type { RecordedName } from '@plenum/protocol'
 import type { Call, UserCaller } from '../../calls/call.ts'
+import { newId } from '../../access/ids.ts'
+import type { AnnotationEvent } from '../../events/consumer.ts'
+import { publishEvents } from '../../events/consumers.ts'
 import { yieldIfLate } from '../../platform/turns/loop-time.ts'
 import type { StoredAnnotation, StoredComment } from '../../store/comments/annotation.ts'
 import * as annotations from '../../store/comments/annotations.ts'
 import * as comments from '../../store/comments/comments.ts'
+import { removeNotificationsAbout } from '../../store/deletions/annotation-notifications.ts'
 import * as events from '../../store/events.ts'
 import type { DocumentRef } from '../../store/refs.ts'
 import { doesNotExist } from '../shared/does-not-exist.ts'
 
 /** The parts of a call that changes of annotations use. */
-export type ThreadCall = Pick<Call, 'db' | 'now' | 'signal' | 'services'> & { caller: UserCaller }
+export type ThreadCall = Pick<Call, 'db' | 'now' | 'signal' | 'afterCommit' | 'services'> & {
+  caller: UserCaller
+}
 
 interface EventInput {
   name: RecordedName
   annotation: StoredAnnotation
   actorId?: string | undefined
   notifies: boolean
+  /** Whether a backend asked to record the event as an activity. What users cause is always recorded. */
+  triggerActivities?: boolean | undefined
+  /** The comment that the event is about. */
+  comment?: StoredComment
   payload?: Record<string, unknown>
 }
 
@@ -36,7 +46,7 @@ export class ThreadChanges {
   readonly #comments: comments.CommentIn[] = []
   readonly #involved: comments.NewlyInvolved[] = []
   readonly #removed: StoredAnnotation[] = []
-  readonly #events: events.NewEvent[] = []
+  readonly #events: Omit<AnnotationEvent, 'isAnnotationDeleted'>[] = []
 
   private constructor(call: ThreadCall, document: DocumentRef, seq: number, firstNumber: number) {
     this.#call = call
@@ -80,7 +90,15 @@ export class ThreadChanges {
     this.#removed.push(annotation)
   }
 
-  record({ name, annotation, actorId, notifies, payload = {} }: EventInput): void {
+  record({
+    name,
+    annotation,
+    actorId,
+    notifies,
+    triggerActivities,
+    comment,
+    payload = {},
+  }: EventInput): void {
     const { annotationId, audience } = annotation
     this.#events.push({
       name,
@@ -89,13 +107,16 @@ export class ThreadChanges {
       actorId,
       audience,
       notifies,
-      payload: { annotation: summaryOf(annotation), ...payload },
+      payload: { annotation: summaryOf(annotation), ...(comment && commentPayload(comment)), ...payload },
+      seq: this.seq,
+      commentId: comment?.commentId,
+      isActivity: this.#call.caller.user !== undefined || triggerActivities === true,
     })
   }
 
   /** Writes everything. */
   async save(): Promise<void> {
-    const { db, caller, now, signal } = this.#call
+    const { db, caller, now, signal, afterCommit, services } = this.#call
     const { apiKey } = caller
     const { organizationId, documentId } = this.#document
     await inSlices([...this.#annotations.values()], (some) =>
@@ -104,10 +125,38 @@ export class ThreadChanges {
     await inSlices(this.#comments, (some) => comments.put(db, apiKey, organizationId, some))
     await inSlices(this.#involved, (some) => comments.involve(db, apiKey, organizationId, some))
     await inSlices(this.#removed, (some) => annotations.remove(db, apiKey, organizationId, some, this.seq))
-    await inSlices(this.#events, (some) => events.add(db, apiKey, some, now))
+    await this.#removeNotifications()
+    const removed = new Set(this.#removed.map(({ annotationId }) => annotationId))
+    await inSlices(this.#events, async (some) => {
+      await events.add(db, apiKey, some, now)
+      const withState = some.map((event) => ({
+        ...event,
+        isAnnotationDeleted: removed.has(event.annotationId),
+      }))
+      await publishEvents({ db, key: caller, now, wakeJobs: () => afterCommit(services.wakeJobs) }, withState)
+    })
     signal({ kind: 'threads', organizationId, documentId, seq: this.seq })
   }
+
+  async #removeNotifications(): Promise<void> {
+    const annotationIds = this.#removed.map(({ annotationId }) => annotationId)
+    if (annotationIds.length === 0) return
+    const { db, caller, now, afterCommit, services } = this.#call
+    const { organizationId, documentId } = this.#document
+    await removeNotificationsAbout(
+      db,
+      caller.apiKey,
+      organizationId,
+      { documentId, annotationIds },
+      { deletionId: newId('del'), now, onHidden: () => afterCommit(services.resumeDeletions) },
+    )
+  }
 }
+
+/** What an event says about a comment. */
+const commentPayload = ({ commentId, authorId, content }: StoredComment) => ({
+  comment: { commentId, from: { userId: authorId }, ...content },
+})
 
 /** What an event says about its annotation. */
 const summaryOf = ({ annotationId, number, authorId, assigneeId, data }: StoredAnnotation) => ({

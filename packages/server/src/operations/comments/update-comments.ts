@@ -3,7 +3,6 @@ import type { Call, CallingUser } from '../../calls/call.ts'
 import type { StoredComment } from '../../store/comments/annotation.ts'
 import { setInvolved } from '../../store/comments/comments.ts'
 import { unique } from '../shared/batches.ts'
-import { commentPayload } from './add-annotations.ts'
 import { ensureAuthors, findExisting, requireExisting } from './authors.ts'
 import { denied, notifies, refuseFields } from './acting-user.ts'
 import { bracedIds, contentOf } from './new-comment.ts'
@@ -40,7 +39,7 @@ export async function updateComments(call: Call<Update>) {
       annotation: after,
       actorId: user?.userId ?? comment.authorId,
       notifies: notifies(user, input.triggerNotification),
-      payload: commentPayload(comment),
+      comment,
     })
   }
   await changes.save()

@@ -5,7 +5,7 @@ import { stringifyData } from '../engine/json.ts'
 import { padded, slices } from '../engine/slices.ts'
 import { movedAwaySeq } from '../documents/moved-away.ts'
 import { type Position, positionOf } from '../documents/documents.ts'
-import { prepared } from '../engine/prepared.ts'
+import { prepared, sqliteOf } from '../engine/prepared.ts'
 import type { DocumentRef } from '../refs.ts'
 import type { AnnotationTable } from '../schema/comment-tables.ts'
 import { type AnnotationRef, type StoredAnnotation, toAnnotation } from './annotation.ts'
@@ -52,6 +52,26 @@ export async function findByIds(
     found.push(...rows.map(toAnnotation))
   }
   return found
+}
+
+/** Keeps the annotation from being deleted until the transaction ends. Returns false if it does not exist. */
+export async function hold(
+  db: Db,
+  apiKey: string,
+  { organizationId, documentId }: DocumentRef,
+  annotationId: string,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('annotations')
+    .select('number')
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('annotation_id', '=', annotationId)
+    .where('document_id', '=', documentId)
+    // On SQLite, no other transaction writes meanwhile.
+    .$if(!sqliteOf(db), (query) => query.forKeyShare())
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 const selectByIds = prepared(

@@ -23,6 +23,7 @@ import type {
   NotificationConfigTable,
   NotificationRecipientTable,
   NotificationTable,
+  PendingNotificationTable,
 } from './notification-tables.ts'
 
 /**
@@ -302,6 +303,7 @@ export interface Schema {
   notifications: NotificationTable
   notification_recipients: NotificationRecipientTable
   notification_configs: NotificationConfigTable
+  pending_notifications: PendingNotificationTable
   activities: ActivityTable
   deletions: DeletionTable
   openings: OpeningTable
