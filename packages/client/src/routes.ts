@@ -118,11 +118,11 @@ export const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> =
   },
   notifications: {
     add: ['/notifications/add', 'apiKey', 'write', ['v1', 'v2']],
-    get: ['/notifications/get', 'apiKey', 'read', ['v1', 'v2']],
-    update: ['/notifications/update', 'apiKey', 'write', ['v1', 'v2']],
+    get: ['/notifications/get', 'user', 'read', ['v1', 'v2']],
+    update: ['/notifications/update', 'user', 'write', ['v1', 'v2']],
     delete: ['/notifications/delete', 'apiKey', 'write', ['v1', 'v2']],
-    getConfig: ['/notifications/config/get', 'apiKey', 'read', ['v1', 'v2']],
-    setConfig: ['/notifications/config/set', 'apiKey', 'write', ['v1', 'v2']],
+    getConfig: ['/notifications/config/get', 'user', 'read', ['v1', 'v2']],
+    setConfig: ['/notifications/config/set', 'user', 'write', ['v1', 'v2']],
   },
   commentAnnotations: {
     add: ['/commentannotations/add', 'user', 'write', ['v1', 'v2']],
@@ -146,7 +146,7 @@ export const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> =
   },
   activities: {
     add: ['/activities/add', 'apiKey', 'write', ['v2']],
-    get: ['/activities/get', 'apiKey', 'read', ['v2']],
+    get: ['/activities/get', 'user', 'read', ['v2']],
     update: ['/activities/update', 'apiKey', 'write', ['v2']],
     delete: ['/activities/delete', 'apiKey', 'write', ['v2']],
   },

@@ -113,7 +113,9 @@ export function createServer(deps: ServerDeps): Server {
     clock,
     pollMs: deps.jobPollMs,
     observe: metrics.job,
+    permissionProvider,
     removeInSteps: (apiKey, scope, transaction) => deletions.removeWith(apiKey, scope, transaction),
+    resumeDeletions: () => void deletions.resume(),
   })
   const housekeeping = createHousekeeping({
     database,

@@ -120,7 +120,8 @@ export interface ActivitiesOperations {
    */
   add(input: ActivitiesAddInput, options?: CallOptions): Promise<Result<NewActivities>>
   /**
-   * Reads the activities of an organization that match every filter.
+   * Reads the activities of an organization that match every filter. With a user token, `documentId` is
+   * required, and activities about annotations that the user may not see are left out.
    *
    * `POST /v2/activities/get`
    */

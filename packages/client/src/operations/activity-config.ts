@@ -15,10 +15,7 @@ export interface ActivityServiceConfigInput {
   immutable?: boolean
   /** When the log was first enabled, as Unix time in milliseconds. At least 0. */
   enabledTime?: number
-  /**
-   * The events that the server records as activities, by group and name. Stored without effect: the server
-   * does not record events yet.
-   */
+  /** The events that the server records as activities, by group and name. */
   triggers?: ActivityTriggers
 }
 
@@ -29,10 +26,7 @@ export interface ActivityServiceConfig {
   immutable?: boolean
   /** When the log was first enabled, as Unix time in milliseconds. At least 0. */
   enabledTime?: number
-  /**
-   * The events that the server records as activities, by group and name. Stored without effect: the server
-   * does not record events yet.
-   */
+  /** The events that the server records as activities, by group and name. */
   triggers?: ActivityTriggers
 }
 

@@ -6,10 +6,7 @@ import type { CommentTriggers, HuddleTriggers } from './api-keys.ts'
 export interface NotificationServiceSettings {
   /** Whether notifications can be added and read. */
   useNotificationService: boolean
-  /**
-   * Settings of the notification service. Stored without effect: the server does not notify users of events
-   * yet.
-   */
+  /** Settings of the notification service. */
   notificationServiceConfig: NotificationServiceConfig
 }
 
@@ -57,10 +54,7 @@ export type NotificationServiceConfigGetInput = NoInput
 export interface NotificationServiceConfigUpdateInput {
   /** Whether notifications can be added and read. */
   useNotificationService?: boolean
-  /**
-   * Settings of the notification service. Stored without effect: the server does not notify users of events
-   * yet.
-   */
+  /** Settings of the notification service. */
   notificationServiceConfig?: NotificationServiceConfig
 }
 

@@ -257,8 +257,8 @@ export interface NotificationsOperations {
   /**
    * Reads the notifications of a document or of a user. With `userId`, the answer has only notifications for
    * that user, with `isUnread` and `forYou`. v2 requires `documentId` or `userId`. v1 requires no filter, has
-   * no pages and returns up to 10,000 notifications. Requires the option `useAdvancedQueries` of the API key,
-   * which is on by default.
+   * no pages and returns up to 10,000 notifications. With a user token, the answer is the inbox of that user.
+   * Requires the option `useAdvancedQueries` of the API key, which is on by default.
    *
    * `POST /v2/notifications/get`
    */
@@ -266,7 +266,8 @@ export interface NotificationsOperations {
   /**
    * Changes notifications and marks them as read. A sent field replaces the stored one. `readByUserIds` marks
    * the notification as read for these users and removes it from their personal lists, unless
-   * `persistReadForUsers` is `true`. A notification that does not match every filter is not found.
+   * `persistReadForUsers` is `true`. A notification that does not match every filter is not found. With a
+   * user token, a user can only mark own notifications as read.
    *
    * `POST /v2/notifications/update`
    */

@@ -82,6 +82,8 @@ export interface NotificationRecord {
   id: string
   /** The feature that the notification comes from. Default: `custom`. */
   notificationSource: NotificationSource
+  /** What happened, such as `comment.added`. Present in notifications about events. */
+  actionType?: string
   /** The user who caused the notification. */
   actionUser: NotificationUser
   /** Headline of the notification, with placeholders such as `{actionUser}`. At most 100,000 characters. */
@@ -94,6 +96,8 @@ export interface NotificationRecord {
   notificationSourceData?: Record<string, unknown>
   /** True: your application provides the texts, so headline and body may be absent. */
   isNotificationResolverUsed?: boolean
+  /** Id of the annotation that the notification is about. Present in notifications about comments. */
+  targetAnnotationId?: string
   /** Data for your notification resolver. Stored as sent. */
   context?: Record<string, unknown>
   /** Hashes of the email addresses that Add Notifications got in `notifyUsers`. */

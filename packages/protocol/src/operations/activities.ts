@@ -60,10 +60,12 @@ export const activities = {
     spec: '21.2',
     path: '/activities/get',
     versions: ['v2'],
-    access: 'apiKey',
+    access: 'user',
     effect: 'read',
     title: 'Get Activities',
     summary: 'Reads the activities of an organization that match every filter.',
+    description:
+      'With a user token, `documentId` is required, and activities about annotations that the user may not see are left out.',
     input: Type.Object({
       organizationId: OrganizationId,
       ...filters,
@@ -83,7 +85,10 @@ export const activities = {
     output: Type.Array(Activity),
     paging: ['pageToken', 'nextPageToken'],
     message: 'Activity(s) retrieved successfully.',
-    errors: [{ status: 'INVALID_ARGUMENT', message: 'Invalid page token.' }],
+    errors: [
+      { status: 'INVALID_ARGUMENT', message: 'Invalid page token.' },
+      { status: 'INVALID_ARGUMENT', message: 'documentId is required.' },
+    ],
     example: {
       input: { organizationId: 'org_1', documentId: 'doc_1' },
       output: [

@@ -112,13 +112,13 @@ export const notifications = {
     spec: '18.2',
     path: '/notifications/get',
     versions: ['v1', 'v2'],
-    access: 'apiKey',
+    access: 'user',
     effect: 'read',
     requires: 'useAdvancedQueries',
     title: 'Get Notifications',
     summary: 'Reads the notifications of a document or of a user.',
     description:
-      'With `userId`, the answer has only notifications for that user, with `isUnread` and `forYou`. v2 requires `documentId` or `userId`. v1 requires no filter, has no pages and returns up to 10,000 notifications.',
+      'With `userId`, the answer has only notifications for that user, with `isUnread` and `forYou`. v2 requires `documentId` or `userId`. v1 requires no filter, has no pages and returns up to 10,000 notifications. With a user token, the answer is the inbox of that user.',
     input: Type.Object({
       organizationId: OrganizationId,
       ...filters,
@@ -162,12 +162,12 @@ export const notifications = {
     spec: '18.3',
     path: '/notifications/update',
     versions: ['v1', 'v2'],
-    access: 'apiKey',
+    access: 'user',
     effect: 'write',
     title: 'Update Notifications',
     summary: 'Changes notifications and marks them as read.',
     description:
-      'A sent field replaces the stored one. `readByUserIds` marks the notification as read for these users and removes it from their personal lists, unless `persistReadForUsers` is `true`. A notification that does not match every filter is not found.',
+      'A sent field replaces the stored one. `readByUserIds` marks the notification as read for these users and removes it from their personal lists, unless `persistReadForUsers` is `true`. A notification that does not match every filter is not found. With a user token, a user can only mark own notifications as read.',
     input: Type.Object({
       organizationId: OrganizationId,
       ...filters,

@@ -22,10 +22,7 @@ const settings = {
     }),
   ),
   triggers: Type.Optional(
-    described(
-      ActivityTriggers,
-      'The events that the server records as activities, by group and name. Stored without effect: the server does not record events yet.',
-    ),
+    described(ActivityTriggers, 'The events that the server records as activities, by group and name.'),
   ),
 }
 

@@ -54,8 +54,7 @@ export const NotificationServiceConfig = Type.Object({
 })
 export type NotificationServiceConfig = Type.Static<typeof NotificationServiceConfig>
 
-export const notificationServiceDescription =
-  'Settings of the notification service. Stored without effect: the server does not notify users of events yet.'
+export const notificationServiceDescription = 'Settings of the notification service.'
 
 export const NotificationServiceSettings = Type.Object({
   useNotificationService: UseNotificationService,

@@ -157,9 +157,15 @@ const hashes = (description: string) => mapOf(Type.Boolean(), description)
 export const Notification = Type.Object({
   id: text('Id of the notification.'),
   notificationSource: NotificationSource,
+  actionType: Type.Optional(
+    text('What happened, such as `comment.added`. Present in notifications about events.'),
+  ),
   actionUser: ActionUser,
   ...notificationContent,
   isNotificationResolverUsed: Type.Optional(IsNotificationResolverUsed),
+  targetAnnotationId: Type.Optional(
+    text('Id of the annotation that the notification is about. Present in notifications about comments.'),
+  ),
   context: Type.Optional(jsonObject('Data for your notification resolver. Stored as sent.')),
   notifyUsers: hashes('Hashes of the email addresses that Add Notifications got in `notifyUsers`.'),
   notifyUsersByUserId: hashes('Hashes of the user ids that Add Notifications got in `notifyUsers`.'),

@@ -1,5 +1,5 @@
 import * as memberships from '../store/access/memberships.ts'
-import { maySee, type Viewer, type Visible } from '../store/comments/audience.ts'
+import { type Audience, maySee, type Viewer, type Visible } from '../store/comments/audience.ts'
 import type { Db } from '../store/engine/db.ts'
 import { isLive } from './permissions.ts'
 import type { Overlay } from './subjects.ts'
@@ -55,4 +55,37 @@ export function createVisible(db: Db, { apiKey, organizationId, userId, now, ove
     if (fields.size > 0) await learnAccessFields(fields)
     return (audience) => maySee(audience, viewer)
   }
+}
+
+/** Which of the users may see what the audience may see, by their stored grants. */
+export async function findViewers(
+  db: Db,
+  { apiKey, organizationId, now }: Pick<ViewerOf, 'apiKey' | 'organizationId' | 'now'>,
+  audience: Audience | null,
+  userIds: readonly string[],
+): Promise<(userId: string) => boolean> {
+  if (audience === null) return () => true
+  const { organizations = [], access = [] } = audience
+  const nowSeconds = Math.floor(now / 1000)
+  const held = new Set<string>()
+  const nameOf = (userId: string, type: string, id: string) => JSON.stringify([userId, type, id])
+  const learn = async (organization: string, type: 'organization' | 'context', ids: readonly string[]) => {
+    const holders = await memberships.findHolders(
+      db,
+      apiKey,
+      organization,
+      { type, ids },
+      userIds,
+      nowSeconds,
+    )
+    for (const { userId, id } of holders) held.add(nameOf(userId, type, id))
+  }
+  for (const id of organizations) await learn(id, 'organization', [id])
+  if (access.length > 0) await learn(organizationId, 'context', access)
+  return (userId) =>
+    maySee(audience, {
+      userId,
+      isMemberOf: (id) => held.has(nameOf(userId, 'organization', id)),
+      holds: (field) => held.has(nameOf(userId, 'context', field)),
+    })
 }

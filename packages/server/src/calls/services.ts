@@ -14,8 +14,6 @@ export interface Services extends HandlerServices {
   readonly idempotency: Idempotency
   readonly subjectQueues: SubjectQueues
   readonly rateLimits: RateLimits
-  /** Makes the job runner look for jobs. Call it after the commit that added a job. */
-  readonly wakeJobs: () => void
   /** Waits for commits under way whose sender has lost access. Returns undefined if no commit of the API key is under way. */
   readonly whenRevokedCommitsEnded: (apiKey: string) => Promise<unknown> | undefined
 }

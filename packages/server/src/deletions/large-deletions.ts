@@ -338,12 +338,20 @@ const stopped = () =>
 
 type DoneInSteps = Extract<
   Scope,
-  { hiddenNotifications: unknown } | { inboxOf: unknown } | { activitiesOf: unknown } | { reserved: unknown }
+  | { hiddenNotifications: unknown }
+  | { notificationsAbout: unknown }
+  | { inboxOf: unknown }
+  | { activitiesOf: unknown }
+  | { reserved: unknown }
 >
 
 /** Whether emptying the scope is the whole deletion: the scope itself is not stored, and no access changes. */
 const isDoneInSteps = (scope: Scope): scope is DoneInSteps =>
-  'hiddenNotifications' in scope || 'inboxOf' in scope || 'activitiesOf' in scope || 'reserved' in scope
+  'hiddenNotifications' in scope ||
+  'notificationsAbout' in scope ||
+  'inboxOf' in scope ||
+  'activitiesOf' in scope ||
+  'reserved' in scope
 
 /** Removes what the scope names: the organizations, the folder, the documents, the memberships or the notifications. */
 async function removeScopeItself(db: Db, apiKey: string, scope: Scope, now: number): Promise<void> {

@@ -1,3 +1,4 @@
+import { deliverNotification } from './deliver-notification.ts'
 import type { JobHandlers } from './job.ts'
 import { eraseUsers } from './erasure/erase-users.ts'
 import { migrateDocument } from './migrate-document.ts'
@@ -5,4 +6,5 @@ import { migrateDocument } from './migrate-document.ts'
 export const handlers: JobHandlers = {
   'document.migrate': migrateDocument,
   'users.erase': eraseUsers,
+  'notification.deliver': deliverNotification,
 }

@@ -33,6 +33,8 @@ async function scene() {
     database,
     bus: createServerBus(log),
     removeInSteps: async () => false,
+    resumeDeletions: () => {},
+    permissionProvider: {} as never,
     log,
     clock,
     observe: createMetrics().job,

@@ -1,3 +1,4 @@
+import type { PermissionProvider } from '../access/provider/permission-provider.ts'
 import { type Clock, type StopTimer, systemClock } from '../platform/clock.ts'
 import type { Bus, Signal } from '../bus.ts'
 import type { Log } from '../platform/log/log.ts'
@@ -29,6 +30,8 @@ interface JobRunnerDeps {
   database: Database
   bus: Bus
   removeInSteps: RemoveInSteps
+  resumeDeletions: () => void
+  permissionProvider: PermissionProvider
   log: Log
   clock?: Clock
   pollMs?: number | undefined
@@ -37,7 +40,8 @@ interface JobRunnerDeps {
 
 /** Runs the jobs in the database one after the other. After `maxAttempts` failed attempts it abandons a job. */
 export function createJobRunner(deps: JobRunnerDeps): JobRunner {
-  const { database, bus, log, clock = systemClock, removeInSteps, observe, pollMs = defaultPollMs } = deps
+  const { database, bus, log, clock = systemClock, observe, pollMs = defaultPollMs } = deps
+  const { removeInSteps, resumeDeletions, permissionProvider } = deps
   const observers = Object.fromEntries(Object.keys(handlers).map((kind) => [kind, observe(kind)])) as Record<
     JobKind,
     JobObserver
@@ -50,14 +54,16 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
 
   const run = async <K extends JobKind>(job: Job<K>, handler: JobHandler<K>): Promise<void> => {
     const signal = (message: Signal) => bus.publish({ ...message, apiKey: job.apiKey })
-    const context = { database, job, now: clock.now(), clock, signal, removeInSteps }
-    const isUnfinished =
-      job.attempts <= maxAttempts
-        ? (await handler.run(context)) === 'unfinished'
-        : await handler.abandon(context).then(() => false)
-    await database.write((db) =>
-      isUnfinished ? jobs.postpone(db, job.jobId, clock.now()) : jobs.finish(db, job.jobId),
-    )
+    const now = clock.now()
+    const services = { wakeJobs: wake, resumeDeletions }
+    const context = { database, job, now, clock, signal, removeInSteps, permissionProvider, services }
+    const isAbandoned = job.attempts > maxAttempts
+    const result = isAbandoned ? await handler.abandon(context) : await handler.run(context)
+    if (result === 'settled') return
+    await database.write(async (db) => {
+      if (result === 'unfinished') await jobs.postpone(db, job.jobId, clock.now())
+      else await jobs.finish(db, job.jobId)
+    })
   }
 
   /** Runs the next job that is due. Returns false if there is none. */

@@ -6,14 +6,18 @@ import * as activities from '../store/activities/activities.ts'
 import * as activityConfig from '../store/activities/config.ts'
 import * as lists from '../store/activities/lists.ts'
 import type { StoredActivity } from '../store/activities/lists.ts'
+import * as annotations from '../store/comments/annotations.ts'
+import type { Visible } from '../store/comments/audience.ts'
 import * as documents from '../store/documents/documents.ts'
 import type { Db } from '../store/engine/db.ts'
 import * as users from '../store/users/users.ts'
+import { requireAccess } from './comments/acting-user.ts'
 import { byId, manyOutcomes, outcomes, unique } from './shared/batches.ts'
-import { page, type Window, withPageToken } from './shared/paging.ts'
+import { page, readKept, type Window, withPageToken } from './shared/paging.ts'
 import { withoutNulls } from './shared/without-nulls.ts'
 
 type Add = Operations['activities']['add']
+type Get = Operations['activities']['get']
 type Delete = Operations['activities']['delete']
 
 /** Activities that one query reads. Each may have 16 KiB. */
@@ -51,14 +55,12 @@ export const activityHandlers: Handlers<Operations['activities']> = {
     const { input, caller, db } = call
     const { activityIds, order = 'desc' } = input
     const filter = { ...input, ids: activityIds && unique(activityIds) }
-    const list = {
-      read: (window: Window) => lists.list(db, caller.apiKey, filter, { ...window, order }),
-      cursor: ({ timestamp, id }: StoredActivity) => [timestamp, id],
-      rowsPerQuery,
-    }
-    return withPageToken(
-      await page(call, input, list, (rows) => presentActivities(call, input.organizationId, rows)),
-    )
+    const visible = await visibleActivities(call)
+    const read = (window: Window) => lists.list(db, caller.apiKey, filter, { ...window, order })
+    const cursor = ({ timestamp, id }: StoredActivity) => [timestamp, id]
+    const list = { read: visible ? readKept(read, cursor, visible) : read, cursor, rowsPerQuery }
+    const shown = (rows: readonly StoredActivity[]) => presentActivities(call, input.organizationId, rows)
+    return withPageToken(await page(call, input, list, shown))
   },
 
   async update({ input, caller: { apiKey }, db }) {
@@ -152,6 +154,28 @@ function changedContent(change: Partial<lists.Content>): Partial<lists.Content> 
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
+/** A user reads the activities of one document, and of those about annotations only what the user may see. */
+async function visibleActivities(
+  call: Call<Get>,
+): Promise<((rows: readonly StoredActivity[]) => Promise<StoredActivity[]>) | undefined> {
+  const { input, caller, db } = call
+  const { organizationId, documentId } = input
+  if (!caller.user) return undefined
+  if (documentId === undefined) throw new ApiError('INVALID_ARGUMENT', 'documentId is required.')
+  const document = { organizationId, documentId }
+  const visible = (await requireAccess(call, document, 'read')) as Visible
+  return async (rows) => {
+    const ids = unique(rows.flatMap(({ annotationId }) => annotationId ?? []))
+    const stored = await annotations.findByIds(db, caller.apiKey, document, ids)
+    const current = new Map(stored.map(({ annotationId, audience }) => [annotationId, audience]))
+    // An annotation that was deleted keeps the audience that it had.
+    const audienceOf = ({ annotationId = '', audience }: StoredActivity) =>
+      (current.has(annotationId) ? current.get(annotationId) : audience) ?? null
+    const isVisible = await visible(rows.map(audienceOf))
+    return rows.filter((row) => isVisible(audienceOf(row)))
+  }
+}
+
 /** The activities as callers read them (spec 22.11). */
 export async function presentActivities(
   { caller: { apiKey }, db }: { caller: { apiKey: string }; db: Db },
@@ -159,7 +183,7 @@ export async function presentActivities(
   rows: readonly StoredActivity[],
 ): Promise<Activity[]> {
   const found = await findDocuments(db, apiKey, organizationId, unique(rows.map((row) => row.documentId)))
-  return rows.map(({ documentId, content, ...activity }) => {
+  return rows.map(({ documentId, content, annotationId: _, audience: _audience, ...activity }) => {
     const folderId = found.get(documentId)?.folderId
     return {
       ...activity,

@@ -3,6 +3,7 @@ import type { Call, Handlers } from '../calls/call.ts'
 import { removalSteps } from '../store/deletions/removal.ts'
 import { type Position, runSteps } from '../store/deletions/row-step.ts'
 import type { DocumentRef } from '../store/refs.ts'
+import { changeInStep } from '../threads/change-in-step.ts'
 import { deleteFew, findOrganization } from './comments/delete-annotations.ts'
 import { moveAnnotations, moveNotifications } from './shared/moved-locations.ts'
 import { locationIdOf, storedLocationIds } from './shared/locations.ts'
@@ -29,16 +30,13 @@ export const locationHandlers: Handlers<Family> = {
 
   deleteData: {
     async prepare(call): Promise<DocumentRef> {
-      const { caller, now, services, input } = call
+      const { caller, services, input } = call
       const { apiKey } = caller
       const identity = identityOf(input.location, 'location')
       const document = await documentOf(call)
       const selectors = { ...document, locationIds: [identity] }
       const deleteStep = () =>
-        services.writeStep(
-          (db) => deleteFew({ db, caller, now, services, signal: () => {} }, selectors),
-          apiKey,
-        )
+        changeInStep(call, (context) => deleteFew({ ...context, caller, services }, selectors))
       while ((await deleteStep()).deleted.length > 0) continue
       const { organizationId, documentId } = document
       for (const locationId of storedLocationIds([identity])) {

@@ -34,3 +34,12 @@ export const unescapeHtml = (html: string): string =>
 
 /** Removes everything from HTML of users that could run code or change the page around it. */
 export const safeHtml = (html: string): string => sanitizeHtml(html, rules)
+
+const entities: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&amp;': '&' }
+
+/** The text of HTML, without any markup. */
+export const plainText = (html: string): string =>
+  sanitizeHtml(html, { allowedTags: [], allowedAttributes: {}, nestingLimit: 64 }).replaceAll(
+    /&(?:lt|gt|quot|amp);/g,
+    (entity) => entities[entity] as string,
+  )

@@ -10,7 +10,7 @@ import { parse } from './engine/json.ts'
  *   notifications and notification preferences move to that document first;
  * - users from an organization, with their grants inside it;
  * - all members of a group;
- * - the notifications of a document, or hidden notifications by their keys;
+ * - the notifications of a document, those about annotations that were deleted, or hidden ones by their keys;
  * - one user from the notifications that the user received;
  * - the activities of a document, about an entity, or both, unless they are immutable.
  *
@@ -23,6 +23,7 @@ export type Scope =
   | LeavingUsers
   | { organizationId: string; groupId: string }
   | { organizationId: string; notificationsOf: { documentId: string; locationId?: string } }
+  | { organizationId: string; notificationsAbout: DeletedAnnotations }
   | { organizationId: string; hiddenNotifications: readonly string[] }
   | { organizationId: string; inboxOf: Inbox }
   | { organizationId: string; activitiesOf: ActivityFilter }
@@ -33,6 +34,12 @@ export interface LeavingUsers {
   userIds: readonly string[]
   /** Unix seconds. Users whose membership ended before this time are skipped. */
   atSeconds: number
+}
+
+/** Annotations of one document. */
+export interface DeletedAnnotations {
+  documentId: string
+  annotationIds: readonly string[]
 }
 
 /** The notifications of a user: all, or those of one document or location. */
@@ -165,8 +172,8 @@ export async function overlaps(
   { isLive, organizationIds, documentIds, folderIds }: NamedResources,
 ): Promise<boolean> {
   if ('organizationIds' in scope) return organizationIds.some((id) => scope.organizationIds.includes(id))
-  // No request can see hidden notifications.
-  if ('hiddenNotifications' in scope) return false
+  // No request can see hidden notifications, and no user those about deleted annotations.
+  if ('hiddenNotifications' in scope || 'notificationsAbout' in scope) return false
   if (isLive && ('notificationsOf' in scope || 'inboxOf' in scope || 'activitiesOf' in scope)) return false
   const { organizationId } = scope
   if (!organizationIds.includes(organizationId)) return false

@@ -2,7 +2,7 @@ import type { StoredAnnotation, StoredComment } from '../store/comments/annotati
 import type { Contents } from '../store/comments/comments.ts'
 import * as comments from '../store/comments/comments.ts'
 import { involvedIn, withComments } from './counters.ts'
-import { commentPayload, type ThreadChanges, type ThreadContext } from './thread-changes.ts'
+import { type ThreadChanges, type ThreadContext } from './thread-changes.ts'
 
 /** An annotation with everything that belongs to it. */
 export type Thread = Contents & { annotation: StoredAnnotation }
@@ -12,7 +12,7 @@ interface RemovalEvents {
   /** The user who removes. */
   actorId?: string | undefined
   notifies: boolean
-  /** What the event of a comment says about it. Default: everything. */
+  /** What replaces the content of a comment and its annotation in the event. Default: nothing. */
   payloadOf?: (comment: StoredComment) => Record<string, unknown>
   /** What the event of the annotation says, if it is removed. Default: everything. */
   annotationPayload?: Record<string, unknown>
@@ -25,10 +25,11 @@ export async function removeComments(
   organizationId: string,
   { annotation, comments: stored, users }: Thread,
   removed: readonly StoredComment[],
-  { actorId, notifies, payloadOf = commentPayload, annotationPayload = {} }: RemovalEvents,
+  { actorId, notifies, payloadOf = () => ({}), annotationPayload = {} }: RemovalEvents,
 ): Promise<void> {
   for (const comment of removed) {
-    changes.record({ name: 'comment.delete', annotation, actorId, notifies, payload: payloadOf(comment) })
+    const payload = payloadOf(comment)
+    changes.record({ name: 'comment.delete', annotation, actorId, notifies, comment, payload })
   }
   const ids = new Set(removed.map(({ commentId }) => commentId))
   const left = stored.filter(({ commentId }) => !ids.has(commentId))

@@ -1,20 +1,36 @@
 import { ApiError, type RecordedName } from '@plenum/protocol'
+import { newId } from '../access/ids.ts'
 import type { Signal } from '../bus.ts'
+import type { AnnotationEvent } from '../events/consumer.ts'
+import { publishEvents } from '../events/consumers.ts'
 import { yieldIfLate } from '../platform/turns/loop-time.ts'
+import type { ApiKey } from '../store/api-keys.ts'
 import type { StoredAnnotation, StoredComment } from '../store/comments/annotation.ts'
 import * as annotations from '../store/comments/annotations.ts'
 import * as comments from '../store/comments/comments.ts'
+import { removeNotificationsAbout } from '../store/deletions/annotation-notifications.ts'
 import type { Db } from '../store/engine/db.ts'
 import * as events from '../store/events.ts'
 import type { DocumentRef } from '../store/refs.ts'
 
+export interface ThreadServices {
+  /** Makes the job runner look for jobs. */
+  readonly wakeJobs: () => void
+  /** Makes the server go on with large deletions. */
+  readonly resumeDeletions: () => void
+}
+
 /** What changes of annotations need: a call of an operation has it, and a job. */
 export interface ThreadContext {
-  readonly caller: { readonly apiKey: string }
+  /** `user`: the calling user, if a user calls. */
+  readonly caller: ApiKey & { readonly user?: object | undefined }
   readonly db: Db
   readonly now: number
+  readonly services: ThreadServices
   /** Notifies open sessions once the transaction is durable. */
   readonly signal: (message: Signal) => void
+  /** Runs the work once the transaction is durable. */
+  readonly afterCommit: (work: () => void) => void
 }
 
 interface EventInput {
@@ -22,6 +38,10 @@ interface EventInput {
   annotation: StoredAnnotation
   actorId?: string | undefined
   notifies: boolean
+  /** Whether a backend asked to record the event as an activity. What users cause is always recorded. */
+  triggerActivities?: boolean | undefined
+  /** The comment that the event is about. */
+  comment?: StoredComment
   payload?: Record<string, unknown>
 }
 
@@ -43,7 +63,7 @@ export class ThreadChanges {
   readonly #involved = new Map<string, comments.NewlyInvolved>()
   readonly #unassigned: StoredAnnotation[] = []
   readonly #removed: StoredAnnotation[] = []
-  readonly #events: events.NewEvent[] = []
+  readonly #events: Omit<AnnotationEvent, 'isAnnotationDeleted'>[] = []
 
   private constructor(context: ThreadContext, document: DocumentRef, seq: number, firstNumber: number) {
     this.#context = context
@@ -105,7 +125,15 @@ export class ThreadChanges {
     this.#removed.push(annotation)
   }
 
-  record({ name, annotation, actorId, notifies, payload = {} }: EventInput): void {
+  record({
+    name,
+    annotation,
+    actorId,
+    notifies,
+    triggerActivities,
+    comment,
+    payload = {},
+  }: EventInput): void {
     const { annotationId, audience } = annotation
     this.#events.push({
       name,
@@ -114,13 +142,16 @@ export class ThreadChanges {
       actorId,
       audience,
       notifies,
-      payload: { annotation: summaryOf(annotation), ...payload },
+      payload: { annotation: summaryOf(annotation), ...(comment && commentPayload(comment)), ...payload },
+      seq: this.seq,
+      commentId: comment?.commentId,
+      isActivity: this.#context.caller.user !== undefined || triggerActivities === true,
     })
   }
 
   /** Writes everything. */
   async save(): Promise<void> {
-    const { db, caller, now, signal } = this.#context
+    const { db, caller, now, signal, afterCommit, services } = this.#context
     const { apiKey } = caller
     const { organizationId, documentId } = this.#document
     await inSlices([...this.#annotations.values()], (some) =>
@@ -133,10 +164,38 @@ export class ThreadChanges {
     const refs = [...new Map(involved.map((one) => [one.number, one])).values()]
     await inSlices(refs, (some) => comments.checkInvolved(db, apiKey, organizationId, some))
     await annotations.remove(db, apiKey, organizationId, this.#removed, this.seq)
-    await inSlices(this.#events, (some) => events.add(db, apiKey, some, now))
+    await this.#removeNotifications()
+    const removed = new Set(this.#removed.map(({ annotationId }) => annotationId))
+    await inSlices(this.#events, async (some) => {
+      await events.add(db, apiKey, some, now)
+      const withState = some.map((event) => ({
+        ...event,
+        isAnnotationDeleted: removed.has(event.annotationId),
+      }))
+      await publishEvents({ db, key: caller, now, wakeJobs: () => afterCommit(services.wakeJobs) }, withState)
+    })
     signal({ kind: 'threads', organizationId, documentId, seq: this.seq })
   }
+
+  async #removeNotifications(): Promise<void> {
+    const annotationIds = this.#removed.map(({ annotationId }) => annotationId)
+    if (annotationIds.length === 0) return
+    const { db, caller, now, afterCommit, services } = this.#context
+    const { organizationId, documentId } = this.#document
+    await removeNotificationsAbout(
+      db,
+      caller.apiKey,
+      organizationId,
+      { documentId, annotationIds },
+      { deletionId: newId('del'), now, onHidden: () => afterCommit(services.resumeDeletions) },
+    )
+  }
 }
+
+/** What an event says about a comment. */
+const commentPayload = ({ commentId, authorId, content }: StoredComment) => ({
+  comment: { commentId, from: { userId: authorId }, ...content },
+})
 
 /** What an event says about its annotation. */
 const summaryOf = ({ annotationId, number, authorId, assigneeId, data }: StoredAnnotation) => ({
@@ -145,19 +204,6 @@ const summaryOf = ({ annotationId, number, authorId, assigneeId, data }: StoredA
   from: { userId: authorId },
   ...(assigneeId !== null && { assignedTo: { userId: assigneeId } }),
   ...data,
-})
-
-/** What an event says about a comment. */
-export const commentPayload = ({
-  commentId,
-  authorId,
-  content,
-}: {
-  commentId: number
-  authorId: string
-  content: object
-}) => ({
-  comment: { commentId, from: { userId: authorId }, ...content },
 })
 
 async function inSlices<T>(items: readonly T[], write: (some: readonly T[]) => Promise<void>): Promise<void> {

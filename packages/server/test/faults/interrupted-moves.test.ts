@@ -43,11 +43,13 @@ describe.each(stores)('moving a large document on %s', (store) => {
       const payload = { organizationId, migrationId }
       await migrateDocument.run({
         database,
-        job: { jobId: newId('job'), apiKey, kind: 'document.migrate', payload, attempts: 1 },
+        job: { jobId: newId('job'), apiKey, kind: 'document.migrate', payload, runAt: 0, attempts: 1 },
         now: Date.now(),
         clock: systemClock,
         signal: (message) => void signals.push(message),
         removeInSteps: (...args) => deletions.removeWith(...args),
+        permissionProvider: {} as never,
+        services: { wakeJobs() {}, resumeDeletions() {} },
       })
     }
     /** Continues the move as another server does after the lease of 30 s. */

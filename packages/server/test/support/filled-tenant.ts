@@ -94,6 +94,20 @@ async function addRowsWithoutExample({ database }: TestServer, { apiKey }: given
       .insertInto('removed_annotations')
       .values({ ...document, annotation_id: 'removed', seq: 1, audience: null })
       .execute()
+    await db
+      .insertInto('pending_notifications')
+      .values({
+        ...document,
+        notification_id: 'pending',
+        annotation_id: 'none',
+        comment_id: null,
+        name: 'comment.add',
+        actor_id: null,
+        seq: 1,
+        job_id: 'none',
+        deliver_at: null,
+      })
+      .execute()
     await db.insertInto('pruned_events').values({ api_key: apiKey, transaction_id: 0, event_id: 0 }).execute()
     await db
       .insertInto('erasures')

@@ -69,14 +69,20 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
     ],
     theirs: ['typebox'],
   },
+  // What happens when an event is recorded: each consumer names the events that it wants.
+  'server/events': { ours: ['protocol', 'server/access', 'server/platform', 'server/store'], theirs: [] },
   // Changes of comment threads, by operations and jobs.
-  'server/threads': { ours: ['protocol', 'server/bus.ts', 'server/platform', 'server/store'], theirs: [] },
+  'server/threads': {
+    ours: ['protocol', 'server/access', 'server/bus.ts', 'server/events', 'server/platform', 'server/store'],
+    theirs: [],
+  },
   'server/operations': {
     ours: [
       'protocol',
       'server/access',
       'server/calls',
       'server/crdt',
+      'server/events',
       'server/platform',
       'server/store',
       'server/threads',
@@ -84,7 +90,14 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
     theirs: [],
   },
   'server/jobs': {
-    ours: ['server/bus.ts', 'server/platform', 'server/store', 'server/threads'],
+    ours: [
+      'server/access',
+      'server/bus.ts',
+      'server/events',
+      'server/platform',
+      'server/store',
+      'server/threads',
+    ],
     theirs: [],
   },
   'server/http': {

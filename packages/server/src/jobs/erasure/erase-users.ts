@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Signal } from '../../bus.ts'
+import * as apiKeys from '../../store/api-keys.ts'
 import { runSteps, type RowStep } from '../../store/deletions/row-step.ts'
 import type { Db } from '../../store/engine/db.ts'
 import * as erasures from '../../store/erasures/erasures.ts'
@@ -8,6 +9,7 @@ import { emptyEvents } from '../../store/erasures/erased-events.ts'
 import { removeAccess, removeUserRows } from '../../store/erasures/user-rows.ts'
 import * as jobs from '../../store/jobs.ts'
 import * as users from '../../store/users/users.ts'
+import type { ThreadContext } from '../../threads/thread-changes.ts'
 import type { JobHandler } from '../job.ts'
 import { threadSteps } from './thread-steps.ts'
 
@@ -20,20 +22,23 @@ const hourMs = 60 * 60 * 1000
  * does some of them and stores where the next one continues, so an erasure that was interrupted loses nothing.
  */
 export const eraseUsers: JobHandler<'users.erase'> = {
-  async run({ database, job, clock, signal }) {
+  async run({ database, job, clock, signal, services }) {
     const { apiKey, jobId, payload } = job
     const endsAt = clock.elapsed() + maxSliceMs
     do {
-      let signals: Signal[] = []
+      let later: (() => void)[] = []
+      const afterCommit = (work: () => void) => void later.push(work)
       const isCompleted = await database.write(async (db) => {
-        signals = []
+        later = []
         const erasure = await erasures.find(db, apiKey, payload.erasureId)
-        if (!erasure || erasure.isCompleted) return true
+        const caller = (await apiKeys.find(db, apiKey))?.key
+        if (!caller || !erasure || erasure.isCompleted) return true
         const now = clock.now()
-        await jobs.renew(db, jobId, now)
-        return eraseSome({ caller: { apiKey }, db, now, signal: (one) => signals.push(one) }, erasure)
+        await jobs.recordProgress(db, jobId, now)
+        const signalLater = (one: Signal) => afterCommit(() => signal(one))
+        return eraseSome({ caller, db, now, services, signal: signalLater, afterCommit }, erasure)
       }, apiKey)
-      for (const one of signals) signal(one)
+      for (const work of later) work()
       if (isCompleted) return
     } while (clock.elapsed() < endsAt)
     return 'unfinished'
@@ -52,15 +57,8 @@ export const eraseUsers: JobHandler<'users.erase'> = {
   },
 }
 
-interface Context {
-  caller: { apiKey: string }
-  db: Db
-  now: number
-  signal: (message: Signal) => void
-}
-
 /** Does some steps. Returns true when the erasure is complete. */
-async function eraseSome(context: Context, erasure: Erasure): Promise<boolean> {
+async function eraseSome(context: ThreadContext, erasure: Erasure): Promise<boolean> {
   const { caller, db, now } = context
   const { apiKey } = caller
   const position = erasure.position ?? (await startOf(db, apiKey, erasure, ''))
@@ -87,7 +85,7 @@ async function startOf(db: Db, apiKey: string, erasure: Erasure, after: string):
 }
 
 /** The steps in an organization, or behind all organizations: the log of events belongs to the API key. */
-function stepsIn(context: Context, erasure: Erasure, organizationId: string | undefined): RowStep[] {
+function stepsIn(context: ThreadContext, erasure: Erasure, organizationId: string | undefined): RowStep[] {
   const { caller, now, signal } = context
   const { apiKey } = caller
   const { userIds, organizationIds } = erasure

@@ -17,7 +17,7 @@ import type { DocumentRef } from '../../store/refs.ts'
 import { requireLevel } from '../shared/levels.ts'
 import { locationIdOf } from '../shared/locations.ts'
 import { audienceOf, checkVisibility } from '../../threads/audience-of.ts'
-import { commentPayload, ThreadChanges } from '../../threads/thread-changes.ts'
+import { ThreadChanges } from '../../threads/thread-changes.ts'
 import { appendComments, CommentReader, type ReadComment } from './added-comments.ts'
 import { anchorRanges } from './anchored-ranges.ts'
 import { ensureAuthors, findDenied, findExisting, type NamedUser, requireExisting } from './authors.ts'
@@ -176,7 +176,8 @@ async function add(
         annotation,
         actorId: comment.authorId,
         notifies: notifies(call.caller.user, one.comments[index]?.sent.triggerNotification),
-        payload: commentPayload(comment),
+        triggerActivities: one.comments[index]?.sent.triggerActivities,
+        comment,
       })
     }
     const { annotationId } = annotation

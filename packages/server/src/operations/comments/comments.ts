@@ -12,7 +12,7 @@ import { loadProfiles, presentComments } from './present.ts'
 import { reactionHandlers } from './reactions.ts'
 import { requireAnnotation, requireThread } from './thread.ts'
 import { removeComments } from '../../threads/remove-comments.ts'
-import { commentPayload, ThreadChanges } from '../../threads/thread-changes.ts'
+import { ThreadChanges } from '../../threads/thread-changes.ts'
 import { updateComments } from './update-comments.ts'
 
 export const commentHandlers: Handlers<Operations['comments']> = {
@@ -52,7 +52,8 @@ export const commentHandlers: Handlers<Operations['comments']> = {
         annotation,
         actorId: comment.authorId,
         notifies: notifies(caller.user, read[index]?.sent.triggerNotification),
-        payload: commentPayload(comment),
+        triggerActivities: read[index]?.sent.triggerActivities,
+        comment,
       })
     }
     await changes.save()

@@ -6,6 +6,7 @@ import type { Db } from '../../store/engine/db.ts'
 import { outcomes } from '../shared/batches.ts'
 import { doesNotExist } from '../shared/does-not-exist.ts'
 import type { Visible } from '../../store/comments/audience.ts'
+import { changeInStep } from '../../threads/change-in-step.ts'
 import { ThreadChanges, type ThreadContext } from '../../threads/thread-changes.ts'
 import { type ActingCall, requireAccess, requireAuthorship } from './acting-user.ts'
 import { selectAnnotations, type Selectors } from './selected-annotations.ts'
@@ -19,14 +20,14 @@ const maxCommentsPerTransaction = { comments: 1_000, bytes: 1024 * 1024 }
 /** A document may have very many annotations, so all but the last of them are deleted in transactions of their own. */
 export const deleteAnnotations: PreparedWrite<Delete> = {
   async prepare(call): Promise<string[]> {
-    const { caller, db, now, services } = call
+    const { caller, db, services } = call
     const organizationId = await findOrganization(call)
     const input = { ...call.input, organizationId }
     const deleted: string[] = []
     const visible = await requireAccess(call, input, 'write')
     while ((await selectFew({ db, caller }, input, visible)).hasMore) {
-      const step = (db: Db) => deleteFew({ db, caller, now, services, signal: () => {} }, input)
-      deleted.push(...(await services.writeStep(step, caller.apiKey)).deleted)
+      const step = (context: ThreadContext) => deleteFew({ ...context, caller, services }, input)
+      deleted.push(...(await changeInStep(call, step)).deleted)
     }
     return deleted
   },

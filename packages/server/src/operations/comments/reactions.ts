@@ -5,7 +5,7 @@ import { doesNotExist } from '../shared/does-not-exist.ts'
 import { actingUserId } from './acting-user.ts'
 import { ensureAuthors } from './authors.ts'
 import { requireThread } from './thread.ts'
-import { commentPayload, ThreadChanges } from '../../threads/thread-changes.ts'
+import { ThreadChanges } from '../../threads/thread-changes.ts'
 
 type Family = Operations['comments']
 
@@ -40,8 +40,8 @@ async function react(
   if (!isChanged) return null
   const changes = await ThreadChanges.begin(call, input)
   changes.put(annotation)
-  const payload = { ...commentPayload(comment), icon }
-  changes.record({ name, annotation, actorId: userId, notifies: caller.user !== undefined, payload })
+  const notifies = caller.user !== undefined
+  changes.record({ name, annotation, actorId: userId, notifies, comment, payload: { icon } })
   await changes.save()
   return null
 }

@@ -10,7 +10,7 @@ import { bracedIds, contentOf, readContent, type SentContent } from './new-comme
 import { commentOutcomes } from './outcomes.ts'
 import { involvedIn, withComments } from '../../threads/counters.ts'
 import { requireThread } from './thread.ts'
-import { commentPayload, ThreadChanges } from '../../threads/thread-changes.ts'
+import { ThreadChanges } from '../../threads/thread-changes.ts'
 
 type Update = Operations['comments']['update']
 
@@ -45,7 +45,7 @@ export async function updateComments(call: Call<Update>) {
       annotation: after,
       actorId: user?.userId ?? comment.authorId,
       notifies: notifies(user, input.triggerNotification),
-      payload: commentPayload(comment),
+      comment,
     })
   }
   await changes.save()

@@ -9,7 +9,12 @@ import * as notifications from '../../store/notifications/notifications.ts'
 import * as users from '../../store/users/users.ts'
 import { requireLevel } from '../shared/levels.ts'
 import { locationIdOf } from '../shared/locations.ts'
-import { type Audience, findRecipients, mayExceedTransaction, type RecipientSearch } from './recipients.ts'
+import {
+  type Audience,
+  findRecipients,
+  mayExceedTransaction,
+  type RecipientSearch,
+} from '../../events/inbox/recipients.ts'
 
 type Add = Operations['notifications']['add']
 

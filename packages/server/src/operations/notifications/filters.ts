@@ -1,6 +1,8 @@
+import type { UserCaller } from '../../calls/call.ts'
 import type { Db } from '../../store/engine/db.ts'
 import type { Filter } from '../../store/notifications/lists.ts'
 import { findAddressee } from '../../store/notifications/recipients.ts'
+import { actingUserId } from '../comments/acting-user.ts'
 import { unique } from '../shared/batches.ts'
 
 interface Filters {
@@ -11,9 +13,14 @@ interface Filters {
   notificationIds?: string[]
 }
 
-/** The filter that the fields of a request describe. */
-export async function filterOf(db: Db, apiKey: string, input: Filters): Promise<Filter> {
-  const { organizationId, documentId, locationId, userId, notificationIds } = input
+/** The filter that the fields of a request describe. A user has only the own inbox. */
+export async function filterOf(
+  db: Db,
+  { apiKey, user }: Pick<UserCaller, 'apiKey' | 'user'>,
+  input: Filters,
+): Promise<Filter> {
+  const { organizationId, documentId, locationId, notificationIds } = input
+  const userId = user ? actingUserId(user, input.userId) : input.userId
   return {
     organizationId,
     documentId,

@@ -1,6 +1,7 @@
 import { ApiError, type NotificationPreferences, type Operations } from '@plenum/protocol'
 import type { Handlers } from '../../calls/call.ts'
 import * as configs from '../../store/notifications/configs.ts'
+import { actingUserId, denied } from '../comments/acting-user.ts'
 import { unique } from '../shared/batches.ts'
 
 /** Far more channels than apps have. Without a limit a caller could fill the database with channel names. */
@@ -10,8 +11,9 @@ const maxChannelLength = 100
 export const notificationConfigHandlers: Handlers<
   Pick<Operations['notifications'], 'getConfig' | 'setConfig'>
 > = {
-  async getConfig({ input, caller: { apiKey }, db }) {
-    const { organizationId, userId } = input
+  async getConfig({ input, caller: { apiKey, user }, db }) {
+    const { organizationId } = input
+    const userId = actingUserId(user, input.userId)
     const ofOrganization = input.getOrganizationConfig === true
     const documentIds = ofOrganization ? [] : unique(required(input.documentIds))
     const choices = await configs.find(db, apiKey, organizationId, documentIds, [userId])
@@ -23,8 +25,11 @@ export const notificationConfigHandlers: Handlers<
     return ofOrganization ? [entry()] : documentIds.map((documentId) => entry(documentId))
   },
 
-  async setConfig({ input, caller: { apiKey }, db, version }) {
+  async setConfig({ input, caller: { apiKey, user }, db, version }) {
     const userIds = unique(input.userIds)
+    if (user && userIds.some((id) => id !== user.userId)) {
+      throw denied('userIds must be the user of the token.')
+    }
     const sent = version === 'v1' ? required(input.documentIds) : input.documentIds
     const documentIds = sent && unique(sent)
     checkChannels(input.config)

@@ -10,8 +10,9 @@ import { notificationConfigHandlers } from './notification-configs.ts'
 import { addNotification, deferredDeletion } from './add.ts'
 import { filterOf } from './filters.ts'
 import { updateNotifications } from './update.ts'
+import { visibleTo } from './visible.ts'
 import { EncodedJson } from '../../calls/answers/encoded-json.ts'
-import { listAll, page, type Window, withPageToken } from '../shared/paging.ts'
+import { listAll, page, readKept, type Window, withPageToken } from '../shared/paging.ts'
 
 /**
  * Fewer than in other lists, because each row comes with the metadata of its document and organization, and up to 500
@@ -29,15 +30,17 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
   async get(call) {
     const { input, caller, db, version } = call
     const { apiKey } = caller
-    const { organizationId, documentId, userId } = input
-    if (version !== 'v1' && documentId === undefined && userId === undefined) {
+    const { organizationId, documentId, order = 'desc' } = input
+    const filter = await filterOf(db, caller, input)
+    const { user } = filter
+    if (version !== 'v1' && documentId === undefined && user === undefined) {
       throw invalid('Either documentId or userId is required.')
     }
-    const filter = await filterOf(db, apiKey, input)
-    const { order = 'desc' } = input
+    const read = (window: Window) => lists.list(db, apiKey, filter, { ...window, order })
+    const cursor = ({ timestamp, key }: StoredNotification) => [timestamp, key]
     const list = {
-      read: (window: Window) => lists.list(db, apiKey, filter, { ...window, order }),
-      cursor: ({ timestamp, key }: StoredNotification) => [timestamp, key],
+      read: user ? readKept(read, cursor, visibleTo(call, user.userId)) : read,
+      cursor,
       rowsPerQuery,
     }
     const shown = (rows: readonly StoredNotification[]) => presentNotifications(call, organizationId, rows)
@@ -75,7 +78,7 @@ async function deleteNotifications(call: Call<Delete>) {
   if (documentId === undefined && userId === undefined && notificationIds === undefined) {
     throw invalid('At least one of documentId, userId or notificationIds is required.')
   }
-  const { user, ...filter } = await filterOf(db, apiKey, input)
+  const { user, ...filter } = await filterOf(db, caller, input)
   const deleted = new Set(alreadyRemovedIds)
   if (!user) {
     for (const id of await notifications.remove(db, apiKey, filter, deferredDeletion(call))) deleted.add(id)

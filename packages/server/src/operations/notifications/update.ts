@@ -9,10 +9,11 @@ import * as recipients from '../../store/notifications/recipients.ts'
 import * as notifications from '../../store/notifications/notifications.ts'
 import { paceOf } from '../../store/engine/pace.ts'
 import { isSmall } from '../../store/deletions/removal-size.ts'
+import { denied, refuseFields } from '../comments/acting-user.ts'
 import { byId, inLockOrder, outcomes, unique } from '../shared/batches.ts'
 import { withoutNulls } from '../shared/without-nulls.ts'
 import { filterOf } from './filters.ts'
-import { readersOf } from './recipients.ts'
+import { readersOf } from '../../events/inbox/recipients.ts'
 
 type Update = Operations['notifications']['update']
 type Change = Exclude<Input<Update>['notifications'], readonly unknown[]>
@@ -46,6 +47,7 @@ export const updateNotifications: PreparedWrite<Update> = {
       db,
       services: { writeStep, permissionProvider },
     } = call
+    checkUser(call)
     const changes = changesOf(input)
     if (!(await mayExceedTransaction(db, call, changes))) return undefined
     await checkSizes(db, call, changes)
@@ -135,8 +137,31 @@ async function checkSizes(db: Db, call: Call<Update>, changes: Changes): Promise
   }
 }
 
-const find = async (db: Db, { input, caller: { apiKey } }: Call<Update>, changes: Changes) =>
-  lists.findMany(db, apiKey, { ...(await filterOf(db, apiKey, input)), ids: changes.map(([id]) => id) })
+const find = async (db: Db, { input, caller }: Call<Update>, changes: Changes) =>
+  lists.findMany(db, caller.apiKey, {
+    ...(await filterOf(db, caller, input)),
+    ids: changes.map(([id]) => id),
+  })
+
+/** A user only marks notifications as read, and only for the user. */
+function checkUser({ input, caller: { user } }: Call<Update>): void {
+  if (!user) return
+  refuseFields(user, input, ['verifyUserPermissions'])
+  for (const [index, change] of listOf(input).entries()) {
+    refuseFields(user, change, contentFields, `notifications[${index}].`)
+    if (change.readByUserIds?.some((id) => id !== user.userId)) {
+      throw denied(`notifications[${index}].readByUserIds must be the user of the token.`)
+    }
+  }
+}
+
+const contentFields = [
+  'actionUser',
+  'displayHeadlineMessageTemplate',
+  'displayHeadlineMessageTemplateData',
+  'displayBodyMessage',
+  'notificationSourceData',
+] as const
 
 /**
  * Makes changes from the position on, at most `notificationsPerQuery` of them, until the transaction's time is used up.
@@ -211,18 +236,5 @@ async function verifySome(
 
 /** The fields that an update replaces. Other keys of the input are ignored. */
 function contentOf(change: Partial<Content>): Partial<Content> {
-  const {
-    actionUser,
-    displayHeadlineMessageTemplate,
-    displayHeadlineMessageTemplateData,
-    displayBodyMessage,
-    notificationSourceData,
-  } = change
-  return withoutNulls({
-    actionUser,
-    displayHeadlineMessageTemplate,
-    displayHeadlineMessageTemplateData,
-    displayBodyMessage,
-    notificationSourceData,
-  })
+  return withoutNulls(Object.fromEntries(contentFields.map((field) => [field, change[field]])))
 }

@@ -1,14 +1,16 @@
 import type { Call } from '../../calls/call.ts'
+import type { ApiKey } from '../../store/api-keys.ts'
 import * as annotations from '../../store/comments/annotations.ts'
 import { list } from '../../store/comments/lists.ts'
 import type { Cursor } from '../../store/engine/db.ts'
 import * as notificationLists from '../../store/notifications/lists.ts'
 import * as notifications from '../../store/notifications/notifications.ts'
 import type { DocumentRef } from '../../store/refs.ts'
+import { changeInStep } from '../../threads/change-in-step.ts'
 import { ThreadChanges } from '../../threads/thread-changes.ts'
 import { locationIdOf } from './locations.ts'
 
-type StepCall = Pick<Call, 'db' | 'now' | 'services'> & { caller: { apiKey: string } }
+type StepCall = Pick<Call, 'db' | 'now' | 'services'> & { caller: ApiKey }
 type Location = Record<string, unknown>
 /** The new location of what is at the stored one. */
 type Moved = (stored: Location | undefined) => Location
@@ -21,11 +23,12 @@ const maxPerTransaction = 20
  * the list that this goes through.
  */
 export async function moveAnnotations(
-  { db, caller, now, services }: StepCall,
+  call: StepCall,
   document: DocumentRef,
   locationIds: readonly string[],
   moved: Moved,
 ): Promise<void> {
+  const { db, caller, services } = call
   const { apiKey } = caller
   const { organizationId, documentId } = document
   const filter = { organizationId, documentIds: [documentId], locationIds }
@@ -36,11 +39,11 @@ export async function moveAnnotations(
     const last = positions.at(-1)
     if (!last) return
     after = [last.lastUpdated, last.documentId, last.number]
-    await services.writeStep(async (db) => {
-      const found = await annotations.findMany(db, apiKey, organizationId, positions)
+    await changeInStep(call, async (context) => {
+      const found = await annotations.findMany(context.db, apiKey, organizationId, positions)
       const still = found.filter(({ locationId }) => locationId !== null && locationIds.includes(locationId))
       if (still.length === 0) return
-      const changes = await ThreadChanges.begin({ db, caller, now, signal: () => {} }, document)
+      const changes = await ThreadChanges.begin(context, document)
       for (const annotation of still) {
         const location = moved(annotation.data.location)
         const changed = {
@@ -52,7 +55,7 @@ export async function moveAnnotations(
         changes.record({ name: 'comment_annotation.update', annotation: changed, notifies: false })
       }
       await changes.save()
-    }, apiKey)
+    })
   }
 }
 

@@ -1,5 +1,6 @@
 import { ApiError } from '@plenum/protocol'
 import type { Page, Pages } from '../../calls/answers/page-tokens.ts'
+import { yieldIfLate } from '../../platform/turns/loop-time.ts'
 import type { LongRead } from '../../platform/turns/long-reads.ts'
 import type { Call } from '../../calls/call.ts'
 import { type Reply, reply } from '../../calls/answers/reply.ts'
@@ -40,6 +41,25 @@ interface List<T> {
   /** The list has at most this many rows, because the caller named them. Default: no limit. */
   maxRows?: number
 }
+
+/** Reads a list of which only some rows are kept, until there are enough of them. */
+export const readKept =
+  <Row>(
+    read: List<Row>['read'],
+    cursor: List<Row>['cursor'],
+    keep: (rows: readonly Row[]) => Promise<Row[]>,
+  ): List<Row>['read'] =>
+  async ({ limit, after }) => {
+    const kept: Row[] = []
+    for (let from = after; ;) {
+      const rows = await read({ limit, after: from })
+      kept.push(...(await keep(rows)))
+      const last = rows.at(-1)
+      if (!last || rows.length < limit || kept.length >= limit) return kept.slice(0, limit)
+      from = cursor(last)
+      await yieldIfLate()
+    }
+  }
 
 /** Turns stored rows into what callers read. */
 type Present<Row, Shown> = (rows: readonly Row[]) => readonly Shown[] | Promise<readonly Shown[]>

@@ -79,6 +79,29 @@ export async function findRemovedAt(
   return row?.set_at ?? 0
 }
 
+/** Which of the users have a grant of this type on these resources of an organization that has not ended. */
+export async function findHolders(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  { type, ids }: { type: 'organization' | 'context'; ids: readonly string[] },
+  userIds: readonly string[],
+  nowSeconds: number,
+): Promise<{ id: string; userId: string }[]> {
+  if (userIds.length === 0) return []
+  const rows = await db
+    .selectFrom('grants')
+    .select(['resource_id', 'user_id'])
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('resource_type', '=', type)
+    .where('resource_id', 'in', ids)
+    .where('user_id', 'in', userIds)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', nowSeconds)]))
+    .execute()
+  return rows.map((row) => ({ id: row.resource_id, userId: row.user_id }))
+}
+
 interface Row {
   resource_type: StoredGrant['type']
   resource_id: string

@@ -19,13 +19,6 @@ import {
   type StoredActivity,
 } from './lists.ts'
 
-export interface NewActivity extends StoredActivity {
-  /** The comment thread that the activity is about. */
-  annotationId?: string
-  /** Who may see the activity. Default: everyone who may read the document. */
-  audience?: object
-}
-
 /** Activities that one statement reads or writes. Each may have 16 KiB. */
 const activitiesPerStatement = 50
 
@@ -37,7 +30,7 @@ export async function add(
   db: Db,
   apiKey: string,
   organizationId: string,
-  activities: readonly NewActivity[],
+  activities: readonly StoredActivity[],
 ): Promise<void> {
   const rows = inLockOrder(activities, ({ id }) => id)
   for (const some of slices(rows, activitiesPerStatement)) {
@@ -64,7 +57,7 @@ export async function add(
   }
 }
 
-const rowOf = (apiKey: string, organizationId: string, activity: NewActivity): Schema['activities'] => ({
+const rowOf = (apiKey: string, organizationId: string, activity: StoredActivity): Schema['activities'] => ({
   api_key: apiKey,
   organization_id: organizationId,
   activity_id: activity.id,

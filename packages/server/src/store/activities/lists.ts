@@ -1,6 +1,7 @@
 import type { Activity, FeatureType } from '@plenum/protocol'
 import { type Expression, expressionBuilder, sql, type SqlBool } from 'kysely'
 import { mapYielding } from '../../platform/turns/loop-time.ts'
+import type { Audience } from '../comments/audience.ts'
 import type { Cursor, Db } from '../engine/db.ts'
 import { parse } from '../engine/json.ts'
 import { cursorOf, inWindow, type Position, rowsPerScan, scan, type Window } from '../engine/scan.ts'
@@ -14,6 +15,10 @@ export type Content = Omit<
 
 export interface StoredActivity extends Omit<Activity, keyof Content | 'metadata'> {
   documentId: string
+  /** The comment thread that the activity is about. */
+  annotationId?: string
+  /** Who could see the thread then. Default: everyone who may read the document. */
+  audience?: Audience
   content: Content
 }
 
@@ -53,7 +58,7 @@ export async function findMany(
   const rows = await db
     .selectFrom('activities')
     .select(['activity_id', 'document_id', 'timestamp', 'feature_type', 'action_type'])
-    .select(['target_entity_id', 'immutable', 'data'])
+    .select(['target_entity_id', 'annotation_id', 'audience', 'immutable', 'data'])
     .where('api_key', '=', apiKey)
     .where('organization_id', '=', organizationId)
     .where('activity_id', 'in', ids)
@@ -66,6 +71,8 @@ export async function findMany(
       featureType: row.feature_type,
       actionType: row.action_type,
       ...(row.target_entity_id !== null && { targetEntityId: row.target_entity_id }),
+      ...(row.annotation_id !== null && { annotationId: row.annotation_id }),
+      ...(row.audience !== null && { audience: parse<Audience>(row.audience) }),
       timestamp: row.timestamp,
       immutable: row.immutable === 1,
       content: parse(row.data),

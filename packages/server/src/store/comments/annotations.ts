@@ -56,6 +56,26 @@ export async function findByIds(
   return found
 }
 
+/** Keeps the annotation from being deleted until the transaction ends. Returns false if it does not exist. */
+export async function hold(
+  db: Db,
+  apiKey: string,
+  { organizationId, documentId }: DocumentRef,
+  annotationId: string,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('annotations')
+    .select('number')
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('annotation_id', '=', annotationId)
+    .where('document_id', '=', documentId)
+    // On SQLite, no other transaction writes meanwhile.
+    .$if(!sqliteOf(db), (query) => query.forKeyShare())
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 const selectByIds = prepared(
   (db, of: { apiKey: string; organizationId: string; documentId: string; ids: readonly string[] }) =>
     db

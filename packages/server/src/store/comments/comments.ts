@@ -283,6 +283,27 @@ export async function replaceUsers(
   }
 }
 
+/** The comment with this id or, if there is none, the first comment of the annotation. */
+export async function findOrFirst(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  { documentId, number }: AnnotationRef,
+  commentId: number | null,
+): Promise<StoredComment | undefined> {
+  const ofAnnotation = db
+    .selectFrom('comments')
+    .selectAll()
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('document_id', '=', documentId)
+    .where('number', '=', number)
+  const named =
+    commentId === null ? undefined : await ofAnnotation.where('comment_id', '=', commentId).executeTakeFirst()
+  const row = named ?? (await ofAnnotation.orderBy('position').limit(1).executeTakeFirst())
+  return row && toComment(row)
+}
+
 /** The ids of the comments of an annotation. */
 export async function findIds(
   db: Db,

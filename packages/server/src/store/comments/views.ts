@@ -61,6 +61,29 @@ export async function findUnread(
   )
 }
 
+/** Those of the users who have looked at the annotation since this change of its document. */
+export async function findSeen(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  { documentId, number }: AnnotationRef,
+  userIds: readonly string[],
+  seq: number,
+): Promise<Set<string>> {
+  if (userIds.length === 0) return new Set()
+  const rows = await db
+    .selectFrom('annotation_views')
+    .select('user_id')
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('document_id', '=', documentId)
+    .where('user_id', 'in', userIds)
+    .where('number', '=', number)
+    .where('viewed_seq', '>=', seq)
+    .execute()
+  return new Set(rows.map((row) => row.user_id))
+}
+
 const selectViews = batched<keyof typeof key, { document_id: string; number: number; viewed_seq: number }>(
   key,
   ({ row, fromRows, isPostgres }) => {

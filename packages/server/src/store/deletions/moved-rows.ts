@@ -76,6 +76,7 @@ export function moveSteps(move: Move): RowStep[] {
     ),
     annotations: moveAnnotations(move),
     notifications: moveAll('notifications', rowsPerStep, move),
+    pending_notifications: moveAll('pending_notifications', rowsPerStep, move),
     activities: moveAll('activities', activitiesPerStep, move),
     events: moveAll('events', rowsPerStep, move),
   }
@@ -90,7 +91,7 @@ export function moveSteps(move: Move): RowStep[] {
 /** A step that moves all rows of a table in which the target cannot have the same rows. */
 const moveAll =
   (
-    table: 'notifications' | 'activities' | 'events',
+    table: 'notifications' | 'pending_notifications' | 'activities' | 'events',
     rowsPerStep: number,
     { apiKey, organizationId, documentId, newDocumentId }: Move,
   ): RowStep =>

@@ -6,7 +6,7 @@ import type { ActivityFilter, Scope } from '../deletions.ts'
 import * as folders from '../documents/folders.ts'
 import { areSmall } from '../notifications/notifications.ts'
 import { findAddressee, namesOf } from '../notifications/recipients.ts'
-import { grantsInside, notificationsOf } from './removal.ts'
+import { grantsInside, notificationsAbout, notificationsOf } from './removal.ts'
 import { countedRows, fitOneTransaction, type Size, sizeOf } from '../engine/transaction-size.ts'
 import {
   documentTablesWithoutForeignKey,
@@ -47,6 +47,9 @@ async function sizesOf(db: Db, apiKey: string, scope: CountedScope): Promise<Siz
   }
   if ('notificationsOf' in scope) {
     return withRecipients(inOrganization, notificationsOf(inOrganization, scope.notificationsOf))
+  }
+  if ('notificationsAbout' in scope) {
+    return withRecipients(inOrganization, notificationsAbout(inOrganization, scope.notificationsAbout))
   }
   if ('inboxOf' in scope) {
     const names = namesOf(await findAddressee(db, apiKey, scope.inboxOf.userId))

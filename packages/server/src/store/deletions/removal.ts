@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../engine/db.ts'
 import { removeSome } from '../activities/activities.ts'
 import { areMutable } from '../activities/lists.ts'
-import type { ActivityFilter, Inbox, LeavingUsers, Scope } from '../deletions.ts'
+import type { ActivityFilter, DeletedAnnotations, Inbox, LeavingUsers, Scope } from '../deletions.ts'
 import { leafFolders } from '../documents/folder-tree.ts'
 import { moveSteps } from './moved-rows.ts'
 import type { RowStep } from './row-step.ts'
@@ -53,6 +53,8 @@ export function removalSteps(apiKey: string, scope: Scope): RowStep[] {
   }
   if ('notificationsOf' in scope)
     return [removeNotifications(inOrganization, notificationsOf(inOrganization, scope.notificationsOf))]
+  if ('notificationsAbout' in scope)
+    return [removeNotifications(inOrganization, notificationsAbout(inOrganization, scope.notificationsAbout))]
   if ('hiddenNotifications' in scope) {
     const keys = sql.join(scope.hiddenNotifications)
     const inside = sql<boolean>`${inOrganization} and notification_id in (${keys}) and public_id is null`
@@ -174,6 +176,14 @@ export const notificationsOf = (
   const ofDocument = sql<boolean>`${inOrganization} and document_id = ${documentId}`
   return locationId === undefined ? ofDocument : sql`${ofDocument} and ${isAt(locationId)}`
 }
+
+/** Not `document_id = …`: SQLite would choose an index by document and read all its notifications. */
+export const notificationsAbout = (
+  inOrganization: RawBuilder<unknown>,
+  { documentId, annotationIds }: DeletedAnnotations,
+): RawBuilder<boolean> => sql`
+  ${inOrganization} and annotation_id is not null and annotation_id in (${sql.join(annotationIds)})
+  and document_id || '' = ${documentId}`
 
 /** Each call finds a few notifications and removes their recipients first: rows of recipients do not name the document. */
 const removeNotifications =

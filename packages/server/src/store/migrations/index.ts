@@ -15,6 +15,7 @@ import * as locations from './0013-locations.ts'
 import * as versionOrder from './0014-version-order.ts'
 import * as comments from './0015-comments.ts'
 import * as activities from './0016-activities.ts'
+import * as inbox from './0018-inbox.ts'
 import * as erasures from './0019-erasures.ts'
 import type { ColumnTypes, Migration } from './migration.ts'
 
@@ -41,6 +42,7 @@ const migrations: Record<string, Migration> = {
   '0014-version-order': versionOrder,
   '0015-comments': comments,
   '0016-activities': activities,
+  '0018-inbox': inbox,
   '0019-erasures': erasures,
 }
 

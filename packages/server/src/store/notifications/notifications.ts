@@ -54,6 +54,22 @@ export async function put(
   await recipients.replace(db, apiKey, { organizationId, key: stored.key, timestamp }, to)
 }
 
+/** Adds a notification with a new id. */
+export async function add(
+  db: Db,
+  apiKey: string,
+  { key, ...notification }: NewNotification,
+  to: readonly NewRecipient[],
+): Promise<void> {
+  const { organizationId, id, timestamp } = notification
+  const keys = { api_key: apiKey, organization_id: organizationId, notification_id: key, public_id: id }
+  await db
+    .insertInto('notifications')
+    .values({ ...keys, ...columnsOf(notification) })
+    .execute()
+  await recipients.add(db, apiKey, { organizationId, key, timestamp }, to)
+}
+
 /** Adds a hidden notification, and a deletion that removes it later, unless `show` is called before. */
 export async function addHidden(
   db: Db,
@@ -120,6 +136,7 @@ const locationColumn = ({ locationId }: Content) => (locationId === undefined ? 
 const columnsOf = ({ id, documentId, content, timestamp }: Omit<NewNotification, 'key'>) => ({
   document_id: documentId,
   location_id: locationColumn(content),
+  annotation_id: content.targetAnnotationId ?? null,
   data: stringifyData(content, `notification ${id}`),
   timestamp,
 })

@@ -7,6 +7,8 @@ export interface NotificationTable {
   public_id: string | null
   document_id: string
   location_id: string | null
+  /** The annotation that the notification is about. */
+  annotation_id: string | null
   /** JSON: the notification as it is returned, without the columns and the recipients. */
   data: string
   timestamp: number
@@ -39,4 +41,25 @@ export interface NotificationConfigTable {
   user_id: string
   /** JSON: channel → ALL, MINE or NONE. */
   config: string
+}
+
+/** A notification about an event, before it is delivered: it waits for its delay and its batch, or for its recipients. */
+export interface PendingNotificationTable {
+  api_key: string
+  organization_id: string
+  /** The public id that the notification will have. */
+  notification_id: string
+  document_id: string
+  annotation_id: string
+  comment_id: number | null
+  /** The name of the event. */
+  name: string
+  /** The user who caused the event. */
+  actor_id: string | null
+  /** The number of the document's change that caused the event. */
+  seq: number
+  /** The job that delivers it. */
+  job_id: string
+  /** When its batch ends. Null: it is in no batch. */
+  deliver_at: number | null
 }

@@ -25,6 +25,7 @@ import type {
   NotificationConfigTable,
   NotificationRecipientTable,
   NotificationTable,
+  PendingNotificationTable,
 } from './notification-tables.ts'
 
 /**
@@ -305,6 +306,7 @@ export interface Schema {
   notifications: NotificationTable
   notification_recipients: NotificationRecipientTable
   notification_configs: NotificationConfigTable
+  pending_notifications: PendingNotificationTable
   activities: ActivityTable
   deletions: DeletionTable
   openings: OpeningTable

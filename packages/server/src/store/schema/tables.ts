@@ -128,6 +128,7 @@ export const tables = {
     onMove: 'in steps',
     noForeignKey: 'A user can choose for a document that does not exist yet, or for the whole organization.',
   },
+  pending_notifications: { parent: 'documents', rowsPerDelete: 200, onMove: 'in steps' },
   activities: {
     parent: 'organizations',
     rowsPerDelete: 50,

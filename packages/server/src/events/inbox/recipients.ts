@@ -30,6 +30,8 @@ export interface RecipientSearch {
   now: number
   /** Gives `work` the answers of the permission provider. Runs it again if it needs more of them. */
   check: <T>(work: (answers: ProviderAnswers | undefined) => Promise<T>) => Promise<T>
+  /** Returns those who are notified. Default: all. */
+  accept?: (among: readonly NewRecipient[]) => Promise<NewRecipient[]>
 }
 
 /** Whether the notification may have too many recipients for one transaction. */
@@ -64,12 +66,12 @@ const addressOf = (email: string | undefined) => email?.trim().toLowerCase() || 
  * not read the document.
  */
 export async function* findRecipients(
-  { db, caller, now, check }: RecipientSearch,
+  { db, caller, now, check, accept = async (among) => [...among] }: RecipientSearch,
   audience: Audience,
 ): AsyncGenerator<NewRecipient[]> {
   const { organizationId, notifyUsers, notifyAll, verifyUserPermissions } = audience
   const wanted = async (among: readonly NewRecipient[]) => {
-    const willing = await filterByPreference(db, caller.apiKey, audience, among)
+    const willing = await accept(await filterByPreference(db, caller.apiKey, audience, among))
     if (!verifyUserPermissions) return willing
     return check(async (answers) =>
       willing.filter(await readersOf(db, caller, audience, willing, now, answers)),

@@ -1,0 +1,13 @@
+import { activityLog } from './activity-log.ts'
+import type { AnnotationEvent, EventConsumer, EventScope } from './consumer.ts'
+import { inbox } from './inbox/inbox.ts'
+
+const consumers: readonly EventConsumer[] = [activityLog, inbox]
+
+/** Gives each consumer the events that it wants, in the transaction that records them. */
+export async function publishEvents(scope: EventScope, events: readonly AnnotationEvent[]): Promise<void> {
+  for (const { names, onRecorded } of consumers) {
+    const wanted = events.filter(({ name }) => names.includes(name))
+    if (wanted.length > 0) await onRecorded(scope, wanted)
+  }
+}

@@ -1,0 +1,43 @@
+import { type EventName, eventNames, groupedNames } from '@plenum/protocol'
+import { newId, newNotificationId } from '../../access/ids.ts'
+import { yieldIfLate } from '../../platform/turns/loop-time.ts'
+import * as jobs from '../../store/jobs.ts'
+import * as pending from '../../store/notifications/pending.ts'
+import { findSettings } from '../../store/notifications/service-config.ts'
+import type { EventConsumer } from '../consumer.ts'
+
+/**
+ * Notifies users of events (spec 18.7). The transaction of the event stores a pending notification and its job, so neither is
+ * ever lost. The job finds the recipients, which may be very many.
+ */
+export const inbox: EventConsumer = {
+  names: eventNames.filter((name) => groupedNames[name]?.startsWith('comment.')),
+
+  async onRecorded({ db, key, now, wakeJobs }, events) {
+    const notifying = events.filter(({ notifies, isAnnotationDeleted }) => notifies && !isAnnotationDeleted)
+    if (notifying.length === 0) return
+    const { events: enabled, delaySeconds } = await findSettings(db, key)
+    const { apiKey } = key
+    const added = notifying
+      .filter(({ name }) => enabled.has(name as EventName))
+      .map(({ organizationId, documentId, annotationId, commentId, name, actorId, seq }) => ({
+        organizationId,
+        id: newNotificationId(),
+        documentId,
+        annotationId,
+        commentId: commentId ?? null,
+        name: name as EventName,
+        actorId: actorId ?? null,
+        seq,
+        jobId: newId('job'),
+      }))
+    await pending.add(db, apiKey, added)
+    const kind = 'notification.deliver'
+    const runAt = now + delaySeconds * 1000
+    for (const { jobId, organizationId, id: notificationId } of added) {
+      await yieldIfLate()
+      await jobs.add(db, { jobId, apiKey, kind, payload: { organizationId, notificationId }, now, runAt })
+    }
+    if (added.length > 0) wakeJobs()
+  },
+}
