@@ -21,6 +21,7 @@ export type { WebSocketClass } from './live/connection/web-socket.ts'
 export type { LiveDocumentOptions, LiveDocument } from './live/document/document.ts'
 export type { LiveEditor, LiveEditorOptions, LiveEditorState } from './live/editor/editor.ts'
 export { editorName } from './live/editor/editor-name.ts'
+export type { Inbox, InboxNotification, InboxState } from './live/inbox/inbox.ts'
 export type { IdleTimes } from './live/presence/activity.ts'
 export type { OwnPresence, Presence } from './live/presence/presence.ts'
 export type { LiveState } from './live/state/live-state.ts'
@@ -34,7 +35,7 @@ export type { ClientOptions } from './rest.ts'
 
 /** The client of a Plenum server: every REST operation as a method, and `connect` for live documents. */
 export type Client = RestClient & {
-  /** Creates a connection for one user. Its socket opens with the first document. */
+  /** Creates a connection for one user. Its socket opens when it is first used. */
   connect(options: ConnectOptions): Connection
 }
 

@@ -1,75 +1,18 @@
 'use client'
 
-import {
-  createContext,
-  createElement,
-  type ReactElement,
-  type ReactNode,
-  useCallback,
-  useContext,
-  useMemo,
-  useSyncExternalStore,
-} from 'react'
+import { useCallback, useMemo } from 'react'
 import type { PresentUser } from '@plenum/protocol/realtime'
-import type { Connection } from './live/connection/connection.ts'
 import type { LiveDocument } from './live/document/document.ts'
 import type { LiveEditor, LiveEditorOptions, LiveEditorState } from './live/editor/editor.ts'
 import type { OwnPresence, Presence } from './live/presence/presence.ts'
 import type { LiveState } from './live/state/live-state.ts'
 import type { Status } from './live/status.ts'
-import type { Threads, ThreadsState } from './live/threads/threads.ts'
 import { unloadedList, VersionList, type VersionListState } from './live/versions/version-list.ts'
 import type { Versions } from './live/versions/versions.ts'
-import { Leases } from './platform/leases.ts'
-import type { Unsubscribe } from './platform/listeners.ts'
+import { notMounted, useConnection, useDocumentLease, useEditorLease, useStore } from './react/shared.ts'
 
-/** What the components below a provider share. */
-interface Shared {
-  connection: Connection
-  /**
-   * The options that components pass to `useLiveEditor`, by editor. They are kept here because another component may open
-   * the editor first, without options.
-   */
-  editorOptions: Map<string, LiveEditorOptions>
-  documents: Leases<LiveDocument>
-  editors: Leases<LiveEditor>
-}
-
-const Context = createContext<Shared | undefined>(undefined)
-const sharedByConnection = new WeakMap<Connection, Shared>()
-
-/**
- * Provides the connection to the hooks in the components below it. A document or an editor is open while at least one
- * component uses it, and until its changes are saved or refused. The provider does not close the connection: create it
- * outside of the components, and close it there.
- */
-export function PlenumProvider(props: { connection: Connection; children?: ReactNode }): ReactElement {
-  const { connection, children } = props
-  const shared = sharedByConnection.get(connection) ?? {
-    connection,
-    editorOptions: new Map(),
-    documents: new Leases(),
-    editors: new Leases(whenSaved),
-  }
-  sharedByConnection.set(connection, shared)
-  return createElement(Context.Provider, { value: shared }, children)
-}
-
-/** The `whenDone` of editors. It is rejected if changes were refused, which the `error` event has reported. */
-const whenSaved = (editor: LiveEditor) => (editor.saved ? undefined : editor.whenSaved())
-
-function useShared(): Shared {
-  const shared = useContext(Context)
-  if (!shared) {
-    throw new Error(
-      'The hooks of @plenum/client/react need a <PlenumProvider connection={…}> around the component.',
-    )
-  }
-  return shared
-}
-
-/** Returns the connection of the `PlenumProvider`. */
-export const useConnection = (): Connection => useShared().connection
+export { type InboxActions, type ThreadActions, useInbox, useThreads } from './react/conversations.ts'
+export { PlenumProvider, useConnection } from './react/shared.ts'
 
 /** Returns the status of the connection. Renders the component when the status changes. */
 export function useConnectionStatus(): Status {
@@ -202,9 +145,6 @@ export function useLiveState<T extends object>(
   return [value, set as LiveState<T>['set']]
 }
 
-const notMounted = (call: string) =>
-  new Error(`Call ${call} in an effect or an event handler: the component is not mounted yet.`)
-
 const unopenedState: LiveEditorState = { status: 'connecting', saved: true, readOnly: false }
 
 /**
@@ -268,116 +208,3 @@ export function useVersions(
   const restore = useCallback(async (versionId: string) => versions().restore(versionId), [versions])
   return useMemo(() => ({ ...state, add, restore }), [state, add, restore])
 }
-
-const unloadedThreads: ThreadsState = { threads: [], isLoading: true, hasMore: false, error: undefined }
-
-/**
- * Returns the comment threads of a document that the user may see, the one that changed last first, and the functions that
- * change them. Opens the document while the component is mounted. Renders the component when a thread changes.
- *
- * The functions reject with an `ApiError` when they fail. Handle it: a rejection that you ignore is an unhandled rejection.
- */
-export function useThreads(
-  organizationId: string,
-  documentId: string,
-): ThreadsState & { actions: ThreadActions } {
-  const { take, peek } = useDocumentLease(organizationId, documentId)
-  const state = useStore(
-    useCallback((onChange: () => void) => take((document) => document.threads.subscribe(onChange)), [take]),
-    () => peek()?.threads.state ?? unloadedThreads,
-    () => unloadedThreads,
-  )
-  const actions = useMemo(() => {
-    const call =
-      <Name extends ThreadActionName>(name: Name) =>
-      async (...args: unknown[]) => {
-        const threads = peek()?.threads
-        if (!threads) throw notMounted('the actions of useThreads')
-        return (threads[name] as (...args: unknown[]) => Promise<unknown>)(...args)
-      }
-    return Object.fromEntries(threadActions.map((name) => [name, call(name)])) as unknown as ThreadActions
-  }, [peek])
-  return useMemo(() => ({ ...state, actions }), [state, actions])
-}
-
-const threadActions = [
-  'add',
-  'reply',
-  'edit',
-  'deleteComment',
-  'delete',
-  'update',
-  'resolve',
-  'reopen',
-  'react',
-  'removeReaction',
-  'markViewed',
-  'loadMore',
-] as const
-type ThreadActionName = (typeof threadActions)[number]
-/** The methods of `Threads` that change or load threads. */
-export type ThreadActions = Pick<Threads, ThreadActionName>
-
-function useEditorLease(
-  organizationId: string,
-  documentId: string,
-  editorId: string,
-  options?: LiveEditorOptions,
-) {
-  const { editors, editorOptions } = useShared()
-  const { hold: holdDocument, take: takeDocument } = useDocumentLease(organizationId, documentId)
-  const key = JSON.stringify([organizationId, documentId, editorId])
-  if (options && !editors.peek(key)) editorOptions.set(key, options)
-  const peek = useCallback(() => editors.peek(key), [editors, key])
-  const take = useCallback(
-    (subscribe: (editor: LiveEditor) => Unsubscribe): Unsubscribe =>
-      takeDocument((document) => {
-        const open = () => document.editor(editorId, editorOptions.get(key))
-        // Changes may have to be saved after the component was unmounted, and that needs the document.
-        const release = editors.take(key, open, holdDocument)
-        const unsubscribe = subscribe(editors.peek(key) as LiveEditor)
-        return () => {
-          unsubscribe()
-          release()
-        }
-      }),
-    [holdDocument, takeDocument, editors, editorOptions, key, editorId],
-  )
-  return { peek, take }
-}
-
-function useDocumentLease(organizationId: string, documentId: string) {
-  const { connection, documents } = useShared()
-  const key = JSON.stringify([organizationId, documentId])
-  const peek = useCallback(() => documents.peek(key), [documents, key])
-  const hold = useCallback(
-    () => documents.take(key, () => connection.document(organizationId, documentId)),
-    [connection, documents, key, organizationId, documentId],
-  )
-  const take = useCallback(
-    (subscribe: (document: LiveDocument) => Unsubscribe): Unsubscribe => {
-      const release = hold()
-      const unsubscribe = subscribe(documents.peek(key) as LiveDocument)
-      return () => {
-        unsubscribe()
-        release()
-      }
-    },
-    [hold, documents, key],
-  )
-  const subscribe = useCallback(
-    (onChange: () => void) => take((document) => document.subscribe(onChange)),
-    [take],
-  )
-  return { peek, hold, take, subscribe }
-}
-
-/**
- * React calls `readOnServer` on a server, and again while it hydrates the page. Both results must be equal, even if another
- * part of the page has opened the document already.
- */
-const useStore = <T>(
-  subscribe: (onChange: () => void) => Unsubscribe,
-  read: () => T,
-  readOnServer: () => T,
-): T => useSyncExternalStore(subscribe, read, readOnServer)

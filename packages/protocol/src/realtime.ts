@@ -84,6 +84,8 @@ export const limits = {
   jsonValues: 50_000,
   /** Characters of an id. */
   idLength: maxIdLength,
+  /** Inboxes that a connection has open. */
+  inboxes: 100,
   /** Versions in one answer. */
   versionsPerPage: 100,
   /** Characters of the name of a version. */

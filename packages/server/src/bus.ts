@@ -52,12 +52,14 @@ export type BusMessage =
     }
   /** Annotations of the document were changed. `seq` is the number of the change. */
   | ({ kind: 'threads'; seq: number } & InDocument)
+  /** Notifications of these users were added, changed or removed. Without `userIds`: of any users of the organization. */
+  | { kind: 'inbox'; apiKey: string; organizationId: string; userIds?: readonly string[] }
   /** Presence, live states and editors of these documents may have changed. Without `documentIds`: all of the organization. */
   | { kind: 'changed'; apiKey: string; organizationId: string; documentIds?: readonly string[] }
 
 /** The message to publish if it is unknown whether the write was committed: open sessions read the documents again. */
 export function toUncertainMessage(message: BusMessage): BusMessage {
-  if (!('organizationId' in message)) return message
+  if (!('organizationId' in message) || message.kind === 'inbox') return message
   const { apiKey, organizationId } = message
   const documentIds = 'documentId' in message ? [message.documentId] : message.documentIds
   return { kind: 'changed', apiKey, organizationId, ...(documentIds && { documentIds }) }

@@ -42,8 +42,7 @@ export const clientMessages = {
       documentId: clientText('Id of the document.'),
       topics: Type.Array(Topic, {
         maxItems: maxTopics,
-        description:
-          'What to subscribe to: `presence`, `liveState` and `comments`. `notifications` is accepted, but sends nothing yet.',
+        description: 'What to subscribe to: `presence`, `liveState` and `comments`.',
       }),
       since: Type.Optional(
         described(
@@ -265,6 +264,24 @@ export const clientMessages = {
       operation: 'comments.add',
       input: { ...documentRef, annotationId: 'a1', commentData: [{ commentText: 'Yes, I checked it.' }] },
     },
+  }),
+  openInbox: request({
+    summary: 'Subscribes to changes of the inbox of the user in an organization.',
+    description:
+      'After `done`, read the inbox with a call of `notifications.get`, and read it again after each `inboxChanged`. No document needs to be open. If the inbox is open, nothing changes.',
+    fields: { id: RequestId, organizationId: clientText('Id of the organization.') },
+    done: { fields: {}, example: {} },
+    errors: {
+      INVALID_ARGUMENT: '`organizationId` is not [valid](README.md#ids).',
+      PERMISSION_DENIED: 'The client is a backend, which has no inbox.',
+      RESOURCE_EXHAUSTED: `The connection has ${limits.inboxes} inboxes open.`,
+    },
+    example: { id: 6, organizationId: 'acme' },
+  }),
+  closeInbox: clientMessage({
+    summary: 'Ends the subscription to an inbox.',
+    fields: { organizationId: clientText('Id of the organization.') },
+    example: { organizationId: 'acme' },
   }),
   ping: clientMessage({
     summary: 'Keeps the connection alive, and the user present.',

@@ -31,7 +31,7 @@ export const CloseCode = Type.Integer({
 })
 export const CloseText = text('Why the server closed it, as a sentence.')
 
-export const Topic = choice(['presence', 'liveState', 'comments', 'notifications'], 'What to subscribe to.')
+export const Topic = choice(['presence', 'liveState', 'comments'], 'What to subscribe to.')
 export const OnlineStatus = choice(onlineStatuses, 'The status that other users see.')
 
 export const Position = Type.Object(

@@ -131,6 +131,12 @@ export const serverMessages = {
     fields: { ref: Ref, position: Type.Optional(Position), ...threadFields },
     example: { ref: 1, position, reset: false, changed: [], removed: ['a1'], large: [] },
   }),
+  inboxChanged: serverMessage({
+    summary: 'The inbox of the user may have changed. Read it again.',
+    description: 'Sent after `openInbox`. Several changes at once may cause one message.',
+    fields: { organizationId: text('Id of the organization.') },
+    example: { organizationId: 'acme' },
+  }),
   editorOpened: serverMessage({
     summary: 'The editor is open. Binary frames follow.',
     fields: { channel: Channel, accessRole: AccessRole },

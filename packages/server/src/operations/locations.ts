@@ -55,6 +55,7 @@ export const locationHandlers: Handlers<Family> = {
 /** Open sessions read the document again. */
 async function signalChange({ signal }: Pick<Call, 'signal'>, { organizationId, documentId }: DocumentRef) {
   signal({ kind: 'changed', organizationId, documentIds: [documentId] })
+  signal({ kind: 'inbox', organizationId })
   return null
 }
 

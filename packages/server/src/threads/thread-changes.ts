@@ -164,7 +164,7 @@ export class ThreadChanges {
     const refs = [...new Map(involved.map((one) => [one.number, one])).values()]
     await inSlices(refs, (some) => comments.checkInvolved(db, apiKey, organizationId, some))
     await annotations.remove(db, apiKey, organizationId, this.#removed, this.seq)
-    await this.#removeNotifications()
+    const isInboxChanged = (await this.#removeNotifications()) || this.#isAudienceChanged
     const removed = new Set(this.#removed.map(({ annotationId }) => annotationId))
     await inSlices(this.#events, async (some) => {
       await events.add(db, apiKey, some, now)
@@ -175,14 +175,23 @@ export class ThreadChanges {
       await publishEvents({ db, key: caller, now, wakeJobs: () => afterCommit(services.wakeJobs) }, withState)
     })
     signal({ kind: 'threads', organizationId, documentId, seq: this.seq })
+    if (isInboxChanged) signal({ kind: 'inbox', organizationId })
   }
 
-  async #removeNotifications(): Promise<void> {
+  /** Whether other users than before see an annotation, and so the notifications about it. */
+  get #isAudienceChanged(): boolean {
+    return [...this.#annotations.values()].some(
+      ({ audienceSeq, createdSeq }) => audienceSeq === this.seq && createdSeq !== this.seq,
+    )
+  }
+
+  /** Returns false if there are no notifications about removed annotations. */
+  async #removeNotifications(): Promise<boolean> {
     const annotationIds = this.#removed.map(({ annotationId }) => annotationId)
-    if (annotationIds.length === 0) return
+    if (annotationIds.length === 0) return false
     const { db, caller, now, afterCommit, services } = this.#context
     const { organizationId, documentId } = this.#document
-    await removeNotificationsAbout(
+    return removeNotificationsAbout(
       db,
       caller.apiKey,
       organizationId,

@@ -145,6 +145,7 @@ const realtimeOrder = [
   'writes',
   'rooms',
   'live-states',
+  'inboxes',
   'documents',
   'editors',
   'dialects',

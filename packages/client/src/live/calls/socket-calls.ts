@@ -5,7 +5,10 @@ import { randomIdempotencyKey } from '../../platform/idempotency-key.ts'
 import { PendingRequests, type PendingRequestsDeps } from '../pending-requests.ts'
 
 /** The operations that users can call, by family. */
-export type UserOperations = Pick<Operations, 'commentAnnotations' | 'comments' | 'events'>
+export type UserOperations = Pick<
+  Operations,
+  'activities' | 'commentAnnotations' | 'comments' | 'events' | 'notifications'
+>
 
 type CallMessage = Omit<ClientMessage & { type: 'call' }, 'id'>
 

@@ -13,6 +13,8 @@ import type { LiveDocument, LiveDocumentOptions } from '../document/document.ts'
 import { type DocumentDeps, DocumentSession } from '../document/document-session.ts'
 import type { EditorSession } from '../editor/editor-session.ts'
 import { decodeFrame } from '../editor/frames.ts'
+import type { Inbox } from '../inbox/inbox.ts'
+import { InboxSession } from '../inbox/inbox-session.ts'
 import { type Activity, watchActivity } from '../presence/activity.ts'
 import type { Ending, Status } from '../status.ts'
 import { Warnings, warn } from '../warnings.ts'
@@ -36,6 +38,7 @@ class ConnectionSession implements Connection, DocumentDeps {
   readonly #channels = new Map<number, EditorSession>()
   readonly #requests = new Map<number, OnOutcome>()
   readonly #calls: SocketCalls
+  readonly #inboxes = new Map<string, InboxSession>()
   readonly #listeners = new Listeners<Status>()
   readonly #errors = new Listeners<ApiError>()
   readonly #warnings = new Warnings()
@@ -53,7 +56,7 @@ class ConnectionSession implements Connection, DocumentDeps {
     this.#calls = new SocketCalls({
       failure: () => this.failure,
       request: (message, onOutcome) => {
-        if (this.#start()) queueMicrotask(() => this.#link.wake())
+        this.connect()
         if (!this.isReady) return false
         this.request((id) => ({ ...message, id }), onOutcome)
         return true
@@ -67,6 +70,7 @@ class ConnectionSession implements Connection, DocumentDeps {
       {
         onReady: () => {
           this.#forEachDocument((document) => document.open())
+          for (const inbox of this.#inboxes.values()) inbox.open()
           this.#calls.requests.flush()
         },
         onLost: () => this.#onLost(),
@@ -123,13 +127,27 @@ class ConnectionSession implements Connection, DocumentDeps {
     const key = documentKey(organizationId, documentId)
     const known = this.#documents.get(key)
     if (known) return known
-    // In a microtask, so that the caller has the document first: the token callback may use it.
-    if (this.#start()) queueMicrotask(() => this.#link.wake())
+    this.connect()
     const document = new DocumentSession(organizationId, documentId, options, this)
     this.#documents.set(key, document)
     document.onConnectionStatus(this.status)
     document.open()
     return document
+  }
+
+  inbox(organizationId: string): Inbox {
+    checkId('organizationId', organizationId)
+    const known = this.#inboxes.get(organizationId)
+    if (known) return known
+    const inbox = new InboxSession(organizationId, this)
+    this.#inboxes.set(organizationId, inbox)
+    if (this.failure) inbox.fail(this.failure)
+    return inbox
+  }
+
+  /** Connects with the first use. In a microtask, so that the caller has its document first: the token callback may use it. */
+  connect(): void {
+    if (this.#start()) queueMicrotask(() => this.#link.wake())
   }
 
   subscribe(listener: (status: Status) => void): Unsubscribe {
@@ -149,6 +167,7 @@ class ConnectionSession implements Connection, DocumentDeps {
   close(): void {
     if (this.status === 'closed') return
     this.#forEachDocument((document) => document.close())
+    for (const inbox of this.#inboxes.values()) inbox.close()
     this.#watchers?.activity.stop()
     this.#watchers?.stopWatchingPage()
     this.#link.close()
@@ -236,6 +255,8 @@ class ConnectionSession implements Connection, DocumentDeps {
         if (message.code === closeCodes.unauthenticated)
           return this.#link.end({ code: message.code, reason: message.reason })
         return this.#refs.get(message.ref)?.receive(message)
+      case 'inboxChanged':
+        return this.#inboxes.get(message.organizationId)?.onChanged()
       case 'opened':
       case 'access':
       case 'presence':
@@ -294,9 +315,14 @@ class ConnectionSession implements Connection, DocumentDeps {
   #onStatusChange(): void {
     this.lastError = this.#link.failure ?? this.lastError
     if (this.status === 'connected') this.#reportedFailure = undefined
-    if (this.failure) this.#calls.requests.rejectAll(this.failure)
+    if (this.failure) this.#onFailed(this.failure)
     this.#forEachDocument((document) => document.onConnectionStatus(this.status))
     this.#listeners.emit(this.status)
+  }
+
+  #onFailed(failure: ApiError): void {
+    this.#calls.requests.rejectAll(failure)
+    for (const inbox of this.#inboxes.values()) inbox.fail(failure)
   }
 
   #forEachDocument(visit: (document: DocumentSession) => void): void {

@@ -2,6 +2,7 @@ import type { ApiError } from '@plenum/protocol/errors'
 import type { Unsubscribe } from '../../platform/listeners.ts'
 import type { UserOperations } from '../calls/socket-calls.ts'
 import type { LiveDocument, LiveDocumentOptions } from '../document/document.ts'
+import type { Inbox } from '../inbox/inbox.ts'
 import type { IdleTimes } from '../presence/activity.ts'
 import type { Ending, Status } from '../status.ts'
 import type { TokenSource } from './token.ts'
@@ -20,7 +21,7 @@ export interface ConnectOptions {
 }
 
 /**
- * A connection of one user, shared by all documents. Its socket opens with the first document or with `reconnect()`, so
+ * A connection of one user, shared by all documents. Its socket opens with the first document, inbox or call, or with `reconnect()`, so
  * creating a connection opens nothing. A lost connection is replaced automatically.
  */
 export interface Connection {
@@ -42,6 +43,8 @@ export interface Connection {
     documentId: string,
     options?: LiveDocumentOptions,
   ): LiveDocument<Data>
+  /** The notifications of the user in an organization. Returns the same object for the same organization. */
+  inbox(organizationId: string): Inbox
   /**
    * The operations that the user can call, on the socket of the connection: `connection.operations.comments.add(…)`. A call
    * made while offline waits for the connection. A write runs once, also if the connection is lost before the answer.

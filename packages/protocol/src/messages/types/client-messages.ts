@@ -25,10 +25,7 @@ export interface OpenMessage {
   organizationId: string
   /** Id of the document. At most 1,000 characters. */
   documentId: string
-  /**
-   * What to subscribe to: `presence`, `liveState` and `comments`. `notifications` is accepted, but sends
-   * nothing yet. At most 100 items.
-   */
+  /** What to subscribe to: `presence`, `liveState` and `comments`. At most 100 items. */
   topics: Topic[]
   /** The newest position that the client has received. Requests only what changed after it. */
   since?: Position
@@ -160,6 +157,26 @@ export interface CallMessage {
 }
 
 /**
+ * Subscribes to changes of the inbox of the user in an organization. After `done`, read the inbox with a call
+ * of `notifications.get`, and read it again after each `inboxChanged`. No document needs to be open. If the
+ * inbox is open, nothing changes.
+ */
+export interface OpenInboxMessage {
+  type: 'openInbox'
+  /** Number of the request, chosen by the client. The answer has the same number. At least 0. */
+  id: number
+  /** Id of the organization. At most 1,000 characters. */
+  organizationId: string
+}
+
+/** Ends the subscription to an inbox. */
+export interface CloseInboxMessage {
+  type: 'closeInbox'
+  /** Id of the organization. At most 1,000 characters. */
+  organizationId: string
+}
+
+/**
  * Keeps the connection alive, and the user present. Browsers cannot send the pings of the WebSocket protocol.
  */
 export interface PingMessage {
@@ -179,4 +196,6 @@ export type ClientMessage =
   | AddVersionMessage
   | RestoreVersionMessage
   | CallMessage
+  | OpenInboxMessage
+  | CloseInboxMessage
   | PingMessage

@@ -108,6 +108,16 @@ export interface ThreadsMessage {
   large: string[]
 }
 
+/**
+ * The inbox of the user may have changed. Read it again. Sent after `openInbox`. Several changes at once may
+ * cause one message.
+ */
+export interface InboxChangedMessage {
+  type: 'inboxChanged'
+  /** Id of the organization. */
+  organizationId: string
+}
+
 /** The editor is open. Binary frames follow. */
 export interface EditorOpenedMessage {
   type: 'editorOpened'
@@ -229,6 +239,7 @@ export type ServerMessage =
   | PresenceMessage
   | LiveStateMessage
   | ThreadsMessage
+  | InboxChangedMessage
   | EditorOpenedMessage
   | EditorClosedMessage
   | VersionAddedMessage

@@ -1,7 +1,7 @@
 // Derived from the messages of /realtime by "npm run derive". Do not edit.
 
 /** What to subscribe to. */
-export type Topic = 'presence' | 'liveState' | 'comments' | 'notifications'
+export type Topic = 'presence' | 'liveState' | 'comments'
 
 /** The last change of a document that a client has received. */
 export interface Position {

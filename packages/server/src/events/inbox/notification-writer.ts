@@ -16,6 +16,8 @@ const maxPerTransaction = 500
 export interface NotificationWriterDeps {
   database: Database
   clock: Clock
+  /** Tells open sessions. Called once the notification is durable. */
+  signal: (message: { kind: 'inbox'; organizationId: string; userIds?: readonly string[] }) => void
 }
 
 /** The notification. Undefined content: it is not delivered. */
@@ -52,14 +54,18 @@ export class NotificationWriter {
     if (this.#isHidden) await this.#writeWaiting()
     const { organizationId, id, annotationId } = this.#notification
     const { apiKey, jobId } = this.#job
-    await this.#deps.database.write(async (db) => {
-      if (!(await jobs.finish(db, jobId))) return
+    const isDelivered = await this.#deps.database.write(async (db) => {
+      if (!(await jobs.finish(db, jobId))) return false
       await pending.remove(db, apiKey, organizationId, id)
-      if (!this.#isHidden && this.#waiting.length === 0) return
-      if (!(await annotations.hold(db, apiKey, this.#notification, annotationId))) return
+      if (!this.#isHidden && this.#waiting.length === 0) return false
+      if (!(await annotations.hold(db, apiKey, this.#notification, annotationId))) return false
       if (this.#isHidden) await this.#show(db)
       else await notifications.add(db, apiKey, this.#stored(), this.#waiting)
+      return true
     }, apiKey)
+    if (!isDelivered) return
+    const userIds = this.#waiting.flatMap(({ userId }) => userId ?? [])
+    this.#deps.signal({ kind: 'inbox', organizationId, ...(!this.#isHidden && { userIds }) })
   }
 
   async #writeWaiting(): Promise<void> {

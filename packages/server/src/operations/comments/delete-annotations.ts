@@ -36,7 +36,10 @@ export const deleteAnnotations: PreparedWrite<Delete> = {
     const organizationId = await findOrganization(call)
     const { documentId } = call.input
     const { deleted: last, ids } = await deleteFew(call, { ...call.input, organizationId })
-    if (before.length > 0) call.signal({ kind: 'changed', organizationId, documentIds: [documentId] })
+    if (before.length > 0) {
+      call.signal({ kind: 'changed', organizationId, documentIds: [documentId] })
+      call.signal({ kind: 'inbox', organizationId })
+    }
     const deleted = new Set([...before, ...last])
     return outcomes(call.input.annotationIds ? ids : deleted, (id) =>
       deleted.has(id)

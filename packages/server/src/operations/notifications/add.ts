@@ -6,6 +6,7 @@ import { isDuplicateKey } from '../../store/engine/failures.ts'
 import { withoutNulls } from '../shared/without-nulls.ts'
 import type { Content } from '../../store/notifications/lists.ts'
 import * as notifications from '../../store/notifications/notifications.ts'
+import type { NewRecipient } from '../../store/notifications/recipients.ts'
 import * as users from '../../store/users/users.ts'
 import { requireLevel } from '../shared/levels.ts'
 import { locationIdOf } from '../shared/locations.ts'
@@ -71,7 +72,7 @@ export const addNotification: PreparedWrite<Add> = {
   },
 
   async write(call, hidden: HiddenNotification | undefined) {
-    const { input, caller, db, now } = call
+    const { input, caller, db, now, signal } = call
     const { apiKey } = caller
     const { organizationId } = input
     await ensureDocumentAndActor(db, call)
@@ -83,18 +84,34 @@ export const addNotification: PreparedWrite<Add> = {
           throw isDuplicateKey(error) ? new Stale() : error
         })
       if (!isShown) throw new Stale()
+      signal({ kind: 'inbox', organizationId })
       return { success: true, id: hidden.id, message: 'Notification added successfully.' }
     }
     const id = input.notificationId ?? newNotificationId()
+    const userIds: string[] = []
+    const found = findRecipients({ db, caller, now, check: (work) => work(undefined) }, audienceOf(input))
     await notifications.put(
       db,
       apiKey,
       { id, key: newKey(id), ...notificationOf(input, now) },
-      findRecipients({ db, caller, now, check: (work) => work(undefined) }, audienceOf(input)),
+      collectUsers(found, userIds),
       deferredDeletion(call),
     )
+    // A notification with an id that the caller chose may replace one with other recipients.
+    signal({ kind: 'inbox', organizationId, ...(input.notificationId === undefined && { userIds }) })
     return { success: true, id, message: 'Notification added successfully.' }
   },
+}
+
+/** Passes the recipients on, and adds the ids of their users to the list. */
+async function* collectUsers(
+  found: AsyncIterable<NewRecipient[]>,
+  userIds: string[],
+): AsyncGenerator<NewRecipient[]> {
+  for await (const some of found) {
+    for (const { userId } of some) if (userId !== null) userIds.push(userId)
+    yield some
+  }
 }
 
 /** A deletion for notifications that are too large for this transaction: they are hidden now and removed after the commit. */

@@ -72,7 +72,7 @@ function deletionScope(input: Input<Delete>) {
 }
 
 async function deleteNotifications(call: Call<Delete>) {
-  const { input, caller, db, alreadyRemovedIds } = call
+  const { input, caller, db, alreadyRemovedIds, signal } = call
   const { apiKey } = caller
   const { documentId, userId, notificationIds } = input
   if (documentId === undefined && userId === undefined && notificationIds === undefined) {
@@ -80,6 +80,11 @@ async function deleteNotifications(call: Call<Delete>) {
   }
   const { user, ...filter } = await filterOf(db, caller, input)
   const deleted = new Set(alreadyRemovedIds)
+  signal({
+    kind: 'inbox',
+    organizationId: input.organizationId,
+    ...(userId !== undefined && { userIds: [userId] }),
+  })
   if (!user) {
     for (const id of await notifications.remove(db, apiKey, filter, deferredDeletion(call))) deleted.add(id)
   } else if (!alreadyRemovedIds) {

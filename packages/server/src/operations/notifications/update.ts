@@ -77,6 +77,7 @@ export const updateNotifications: PreparedWrite<Update> = {
       }
       for (const id of ids) updated.add(id)
     }
+    call.signal({ kind: 'inbox', organizationId: call.input.organizationId, ...affectedUsers(call.input) })
     const sent = byId(listOf(call.input), ({ id }) => id)
     return outcomes(sent.keys(), (id) =>
       updated.has(id)
@@ -84,6 +85,13 @@ export const updateNotifications: PreparedWrite<Update> = {
         : { success: false, message: 'Failed to update notification.' },
     )
   },
+}
+
+/** The users whose inboxes the changes affect, if they are known: marking as read concerns the readers only. */
+function affectedUsers(input: Input<Update>): { userIds?: string[] } {
+  const changes = listOf(input)
+  const isForAll = input.verifyUserPermissions || changes.some((change) => hasContent(change))
+  return isForAll ? {} : { userIds: unique(changes.flatMap(({ readByUserIds = [] }) => readByUserIds)) }
 }
 
 /** Thrown to roll back a transaction that needs answers of the permission provider. */
@@ -233,6 +241,8 @@ async function verifySome(
   await recipients.remove(db, apiKey, organizationId, [key], removed)
   return some.next
 }
+
+const hasContent = (change: Change) => Object.keys(contentOf(change)).length > 0
 
 /** The fields that an update replaces. Other keys of the input are ignored. */
 function contentOf(change: Partial<Content>): Partial<Content> {

@@ -19,6 +19,7 @@ import { CreationLimits } from '../authorization/creation-limits.ts'
 import type { ReadThreads } from '../documents/open-document.ts'
 import { DocumentDirectory } from '../documents/directory.ts'
 import { RoomLoader } from '../documents/room-loader.ts'
+import { OpenInboxes } from '../inboxes/open-inboxes.ts'
 import { LiveStateWriter } from '../live-states/live-state-writer.ts'
 import type { LargeJson } from '../messages/large-json.ts'
 import { LargeMessages } from '../messages/large-messages.ts'
@@ -65,6 +66,7 @@ export class RealtimeServices {
   readonly declarations: Declarations
   readonly versions: VersionRequests
   readonly calls: OperationCalls
+  readonly inboxes: OpenInboxes
   readonly #commits: Commits
   readonly #appender: Appender
   /** How many updates were refused for each reason, since the start. */
@@ -92,6 +94,7 @@ export class RealtimeServices {
     this.declarations = new Declarations({ ...deps, commits, gate })
     this.versions = new VersionRequests({ ...deps, commits })
     this.calls = new OperationCalls(deps)
+    this.inboxes = new OpenInboxes(deps)
     this.#commits = commits
     this.#appender = appender
   }
@@ -119,6 +122,7 @@ export class RealtimeServices {
 
   close(): void {
     this.documents.close()
+    this.inboxes.close()
   }
 }
 

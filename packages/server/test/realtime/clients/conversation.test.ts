@@ -26,14 +26,36 @@ describe.each(stores)('conversations through the client on %s', (store) => {
       const connection = plenumConnection(client, await tokenFor(tenant, userId), options)
       const document = connection.document(organizationId, documentId)
       document.threads.subscribe(() => {})
-      await eventually(() => document.threads.isLoading).toBe(false)
-      return { connection, document, threads: document.threads }
+      const inbox = connection.inbox(organizationId)
+      inbox.subscribe(() => {})
+      await eventually(() => document.threads.isLoading || inbox.isLoading).toBe(false)
+      return { connection, document, threads: document.threads, inbox }
     }
     return { ...tenant, grant, open }
   }
+  type User = Awaited<ReturnType<Awaited<ReturnType<typeof scene>>['open']>>
+  /** What the inbox of a user shows, newest first, and its number of unread notifications. */
+  const expectInbox = ({ inbox }: User, unreadCount: number, shown: string[]) =>
+    eventually(() => ({
+      unreadCount: inbox.unreadCount,
+      shown: inbox.notifications.map(
+        ({ actionUser, actionType, displayBodyMessage }) =>
+          `${actionUser.userId} ${actionType}: ${displayBodyMessage}`,
+      ),
+    })).toEqual({ unreadCount, shown })
+  /** How many threads a user may see, and how many of these are unread. */
+  const expectCount = async ({ connection }: User, total: number, unread: number) => {
+    const userId = connection.userId as string
+    const { data } = await connection.operations.commentAnnotations.count({
+      organizationId,
+      documentIds: [documentId],
+      userId,
+    })
+    expect(data).toEqual({ [documentId]: { total, unread } })
+  }
   const idsOf = ({ threads }: { threads: readonly Thread[] }) => threads.map((one) => one.annotationId).sort()
 
-  test('[R54] [25.6] [K17] two users and a viewer talk about a document, in public and in private, until one of them loses access', async () => {
+  test('[R54] [25.6] [K17] [K18] [R55] two users and a viewer talk about a document, in public and in private, until one of them loses access, and find in their inboxes what concerns them', async () => {
     const { grant, open, client: backend } = await scene()
     await grant('ada')
     await grant('grace')
@@ -47,16 +69,27 @@ describe.each(stores)('conversations through the client on %s', (store) => {
     for (const user of [ada, grace, vera]) await eventually(() => idsOf(user.threads)).toEqual([id])
     expect(threadOf(grace, id)).toMatchObject({ mentionedUserIds: ['grace'], unread: true })
     expect(threadOf(ada, id)?.unread).toBe(false)
+    const text = 'Is this number right, @Name of grace?'
+    const question = `ada comment.newlyAdded: ${text}`
+    await expectInbox(grace, 1, [question])
+    await expectInbox(ada, 0, [])
+    await expectCount(grace, 1, 1)
+    await expectCount(vera, 1, 1)
 
     // Grace reads and answers. A viewer can read, but not answer.
     await grace.threads.markViewed(id)
     expect(threadOf(grace, id)?.unread).toBe(false)
+    await expectCount(grace, 1, 0)
+    await grace.inbox.markRead(...grace.inbox.notifications.map((one) => one.id))
+    await expectInbox(grace, 0, [question])
     await grace.threads.reply(id, { commentText: 'Yes.' })
     await eventually(() => threadOf(ada, id)?.comments.map(({ commentText }) => commentText)).toEqual([
       'Is this number right, {{grace}}?',
       'Yes.',
     ])
     expect(threadOf(ada, id)?.unread).toBe(true)
+    await expectInbox(ada, 1, ['grace comment.added: Yes.'])
+    await expectCount(ada, 1, 1)
     await expect(vera.threads.reply(id, { commentText: 'Me too.' })).rejects.toMatchObject({
       status: 'PERMISSION_DENIED',
     })
@@ -69,14 +102,35 @@ describe.each(stores)('conversations through the client on %s', (store) => {
     await grace.threads.resolve(id)
     await eventually(() => threadOf(vera, id)?.status.id).toBe('RESOLVED')
     expect(threadOf(vera, id)?.comments[0]?.reactionAnnotations).toMatchObject([{ icon: '❤️' }])
+    await expectInbox(grace, 1, [`ada comment.assigned: ${text}`, question])
+    await expectInbox(ada, 3, [
+      `grace comment.statusChanged: ${text}`,
+      `grace comment.reactionAdded: ${text}`,
+      'grace comment.added: Yes.',
+    ])
 
     // A private thread of Ada and Grace does not exist for Vera, until it becomes public.
     const visibility = { type: 'restricted' as const, userIds: ['grace'] }
     const secret = await ada.threads.add({ commentText: 'Between us.', visibility })
     await eventually(() => idsOf(grace.threads)).toEqual([id, secret].sort())
     expect(idsOf(vera.threads)).toEqual([id])
+    await expectInbox(grace, 2, [
+      'ada comment.newlyAdded: Between us.',
+      `ada comment.assigned: ${text}`,
+      question,
+    ])
+    await expectInbox(vera, 5, [
+      `grace comment.statusChanged: ${text}`,
+      `grace comment.reactionAdded: ${text}`,
+      `ada comment.assigned: ${text}`,
+      'grace comment.added: Yes.',
+      question,
+    ])
+    await expectCount(grace, 2, 1)
+    await expectCount(vera, 1, 1)
     await ada.threads.update(secret, { visibility: { type: 'public' } })
     await eventually(() => idsOf(vera.threads)).toEqual([id, secret].sort())
+    await expectCount(vera, 2, 2)
 
     // Grace loses access in the middle: she gets nothing more, and can do nothing more.
     await backend.permissions.remove({
@@ -87,7 +141,10 @@ describe.each(stores)('conversations through the client on %s', (store) => {
     await expect(grace.threads.reply(id, { commentText: 'Still here?' })).rejects.toMatchObject({
       status: 'PERMISSION_DENIED',
     })
+    await expectInbox(grace, 0, [])
+    await expectCount(grace, 0, 0)
     await ada.threads.delete(id)
+    await expectInbox(ada, 0, [])
     await eventually(() => idsOf(vera.threads)).toEqual([secret])
     expect(idsOf(grace.threads)).toEqual([id, secret].sort())
 

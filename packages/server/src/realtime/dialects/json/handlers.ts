@@ -2,11 +2,13 @@ import type { VersionRequest } from '../../editors/version-requests.ts'
 import type { MessageOf, ReadMessage } from '../../messages/message.ts'
 import type { JsonCalls } from './calls.ts'
 import type { JsonDocuments } from './documents.ts'
+import type { JsonInboxes } from './inboxes.ts'
 
 /** What the messages of a client act on. */
 export interface MessageTarget {
   readonly documents: JsonDocuments
   readonly calls: JsonCalls
+  readonly inboxes: JsonInboxes
   authenticate(token: string): void
   ping(): void
 }
@@ -32,6 +34,8 @@ const handlers: { readonly [T in Type]: MessageHandler<T> } = {
   addVersion: requestVersions,
   restoreVersion: requestVersions,
   call: ({ calls }, message, bytes) => calls.run(message, bytes),
+  openInbox: ({ inboxes }, message) => inboxes.open(message),
+  closeInbox: ({ inboxes }, { organizationId }) => inboxes.close(organizationId),
   ping: (client) => client.ping(),
 }
 

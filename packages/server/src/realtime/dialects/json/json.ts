@@ -12,6 +12,7 @@ import { JsonCalls } from './calls.ts'
 import { JsonDocuments } from './documents.ts'
 import { handleMessage, type MessageTarget } from './handlers.ts'
 import type { JsonHost } from './host.ts'
+import { JsonInboxes } from './inboxes.ts'
 
 /** How many messages may wait until the first token is checked. */
 const maxWaitingMessages = 64
@@ -30,6 +31,7 @@ export class JsonClient implements DialectClient, JsonHost, MessageTarget {
   readonly #context: DialectContext
   readonly documents = new JsonDocuments(this)
   readonly calls = new JsonCalls(this)
+  readonly inboxes = new JsonInboxes(this)
   #identity: Identity | undefined
   /** Settles when the latest token is checked. Tokens are checked one at a time. */
   #checking: Promise<void> | undefined
@@ -210,6 +212,7 @@ export class JsonClient implements DialectClient, JsonHost, MessageTarget {
     }
     this.#isClosed = true
     this.documents.closeAll()
+    this.inboxes.closeAll()
   }
 }
 
