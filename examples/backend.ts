@@ -41,7 +41,8 @@ export async function startBackend({ plenumUrl, dataDir, pageDir, port }: Backen
           ],
         },
       })
-      return { token: data.token, user: { id: userId, ...user }, plenumUrl }
+      const people = Object.fromEntries(Object.entries(users).map(([id, { name }]) => [id, name]))
+      return { token: data.token, user: { id: userId, ...user }, people, plenumUrl }
     },
     async '/api/broadcast'({ text = '' }) {
       await plenum.liveState.broadcast({

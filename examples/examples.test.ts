@@ -117,9 +117,42 @@ describe('[E1] the example in a real browser', () => {
     await expect.poll(() => page.innerText('#banner')).toBe('Deploy finished')
   })
 
+  test('[E1] a comment on selected text is beside the editor of the other user, and in the inbox of the user whom it mentions', async () => {
+    await page.fill('#ada .threads > form input', 'Not about a text')
+    await page.keyboard.press('Enter')
+    await page.locator('#bob .thread').filter({ hasText: 'Not about a text' }).waitFor()
+    await focus('#ada .tiptap')
+    await page.keyboard.press('Control+Home')
+    await page.keyboard.press('Shift+End')
+    await page.fill('#ada .threads > form input', 'Really, @bob?')
+    await page.keyboard.press('Enter')
+    const thread = page.locator('#bob .thread').first()
+    await expect.poll(() => thread.locator('p').allInnerTexts()).toEqual(['Ada Really, @Bob?'])
+    expect(await thread.locator('.quote').innerText()).toBe('Hello Bob')
+    await expect.poll(() => page.innerText('#bob .inbox summary')).toBe('Inbox (2)')
+    await page.click('#bob .inbox summary')
+    expect(await page.locator('#bob .inbox li').first().innerText()).toContain('Really, @Bob?')
+
+    // The range moves with its text.
+    await focus('#bob .tiptap')
+    await page.keyboard.press('Control+Home')
+    await page.keyboard.type('Well: ')
+    await page.locator('#ada .thread .quote').first().click()
+    await expect.poll(() => page.evaluate(() => String(getSelection()))).toBe('Hello Bob')
+
+    // Closing the inbox marks it as read.
+    await page.click('#bob .inbox summary')
+    await expect.poll(() => page.innerText('#bob .inbox summary')).toBe('Inbox')
+    await thread.locator('input').fill('Yes.')
+    await page.keyboard.press('Enter')
+    await thread.getByText('Resolve').click()
+    await page.locator('#ada .thread.resolved').filter({ hasText: 'Yes.' }).waitFor()
+    await expect.poll(() => page.innerText('#ada .inbox summary')).toBe('Inbox (2)')
+  })
+
   test('[E1] a user who opens the page later sees the text and the last broadcast', async () => {
     const latePage = await openPage()
-    await expect.poll(() => paragraphsIn(latePage, '#ada .tiptap')).toEqual(['Hello Bob', 'Hello Ada'])
+    await expect.poll(() => paragraphsIn(latePage, '#ada .tiptap')).toEqual(['Well: Hello Bob', 'Hello Ada'])
     await expect.poll(() => latePage.innerText('#banner')).toBe('Deploy finished')
     await latePage.close()
     expect(pageErrors).toEqual([])

@@ -1,7 +1,11 @@
-import { createClient } from '@plenum/client'
+import { createClient, type LiveDocument } from '@plenum/client'
 import { connectWithHocuspocus } from './hocuspocus.ts'
 import { showCode, showRichText } from './editors.ts'
+import { element } from './elements.ts'
+import { showInbox } from './inbox.ts'
+import { selectedRange, selectRange } from './ranges.ts'
 import type { Session } from './session.ts'
+import { showThreads } from './threads.ts'
 import { connectWithYWebsocket } from './y-websocket.ts'
 
 async function post(path: string, body: object) {
@@ -12,36 +16,54 @@ async function post(path: string, body: object) {
 
 const signIn = (userId: string): Promise<Session> => post('/api/token', { userId })
 
-async function showUser(userId: string, connect: typeof connectWithYWebsocket): Promise<Session> {
+/** Shows the page of a user. Returns the document of the user's connection. */
+async function showUser(userId: string, connect: typeof connectWithYWebsocket): Promise<LiveDocument> {
   const session = await signIn(userId)
-  const section = document.querySelector(`#${userId}`) as HTMLElement
-  section.innerHTML = `<h2>${session.user.name} <small class="status">…</small></h2><div class="rich"></div><div class="code"></div>`
-  const find = (selector: string) => section.querySelector(selector) as HTMLElement
-  const rich = connect('acme/welcome/text', session, (status) => {
-    find('.status').textContent = status
+  const { user, people, plenumUrl } = session
+  const status = element('small', { className: 'status' }, '…')
+  const heading = element('h2', {}, user.name, status)
+  const [rich, code] = [element('div', { className: 'rich' }), element('div', { className: 'code' })]
+  const threads = element('aside', { className: 'threads', ariaLabel: 'Comments' })
+  const editors = element('div', {}, rich, code)
+  document
+    .querySelector(`#${userId}`)
+    ?.replaceChildren(heading, element('div', { className: 'desk' }, editors, threads))
+
+  // The editors connect through providers that know nothing of Plenum.
+  const richDoc = connect('acme/welcome/text', session, (text) => {
+    status.textContent = text
   })
-  const code = connect('acme/welcome/code', session, () => {})
-  showRichText(find('.rich'), rich, session.user)
-  showCode(find('.code'), code, session.user)
-  return session
+  const tiptap = showRichText(rich, richDoc, user)
+  showCode(
+    code,
+    connect('acme/welcome/code', session, () => {}),
+    user,
+  )
+
+  // Presence, broadcasts, comments and the inbox use Plenum's own protocol, on a second connection.
+  const connection = createClient({ url: plenumUrl }).connect({
+    token: async () => (await signIn(userId)).token,
+  })
+  const welcome = connection.document('acme', 'welcome')
+  showInbox(heading, connection.inbox('acme'))
+  showThreads(threads, welcome.threads, {
+    people,
+    selectedRange: () => selectedRange(tiptap, 'text'),
+    select: (range) => selectRange(tiptap, range),
+  })
+  return welcome
 }
 
-const [ada] = await Promise.all([
+const [welcome] = await Promise.all([
   showUser('ada', connectWithYWebsocket),
   showUser('bob', connectWithHocuspocus),
 ])
 
-// Presence and the broadcasts of the backend use Plenum's own protocol, on a second connection of Ada.
-const connection = createClient({ url: ada.plenumUrl }).connect({
-  token: async () => (await signIn('ada')).token,
-})
-const welcome = connection.document('acme', 'welcome')
 const list = document.querySelector('#users') as HTMLElement
 welcome.presence.subscribe((users) => {
   list.replaceChildren(
     ...users.map(({ userId, name, onlineStatus }) => {
-      const item = document.createElement('li')
-      item.textContent = name ?? userId
+      const item = element('li', {}, name ?? userId)
       item.dataset.status = onlineStatus
       return item
     }),

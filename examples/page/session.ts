@@ -6,6 +6,8 @@ export interface Session {
   token: string
   plenumUrl: string
   user: { id: string; name: string; color: string }
+  /** The names of all users, by id. */
+  people: Record<string, string>
 }
 
 /** What every Yjs binding needs. */

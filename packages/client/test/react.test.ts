@@ -5,7 +5,7 @@ import { chromiumForTests } from '../../server/test/support/browser.ts'
 import * as given from '../../server/test/support/given.ts'
 import { startServer, type TestServer } from '../../server/test/support/harness.ts'
 import { tokenFor } from '../../server/test/support/user-tokens.ts'
-import type { ThreadActions } from '../src/react.ts'
+import type { InboxActions, ThreadActions } from '../src/react.ts'
 import { bundle, servePage } from './support/pages.ts'
 
 let server: TestServer
@@ -43,6 +43,7 @@ type PageGlobals = {
   othersRenders: number
   showThreads(isShown: boolean): void
   threadActions: ThreadActions
+  inboxActions: InboxActions
   sockets: WebSocket[]
 }
 
@@ -227,7 +228,7 @@ test(
 )
 
 test(
-  '[K17.3] components render the threads of a document, and change them for everybody',
+  '[K17.3] [K18.3] components render the threads of a document and the inbox, and change them',
   { timeout: 300_000 },
   async ({ skip }) => {
     if (!browser) return skip('there is no Chromium, and it cannot be installed here')
@@ -256,6 +257,16 @@ test(
       .toMatchObject({
         threads: [{ annotationId, texts: ['Ready?', 'Yes.'], status: 'RESOLVED', unread: true }],
       })
+    const inboxOf = async ({ tab }: typeof ada) =>
+      JSON.parse((await tab.locator('samp').textContent()) ?? 'null')
+    await expect.poll(() => inboxOf(ada)).toMatchObject({ isLoading: false, unreadCount: 2 })
+    const { notifications } = await inboxOf(ada)
+    expect(notifications.map(({ text }: { text: string }) => text)).toEqual(['Ready?', 'Yes.'])
+    await ada.tab.evaluate(
+      (id) => (globalThis as unknown as PageGlobals).inboxActions.markRead(id),
+      notifications[0].id as string,
+    )
+    await expect.poll(() => inboxOf(ada)).toMatchObject({ unreadCount: 1 })
     // The editor and the presence of the document came back after the topic was added.
     await expect.poll(ada.shown).toMatchObject({ status: 'connected', connection: 'connected' })
   },

@@ -7,6 +7,7 @@ import {
   useLiveDocument,
   useLiveEditor,
   useLiveState,
+  useInbox,
   useOthers,
   usePresence,
   useSelf,
@@ -75,7 +76,7 @@ function Room({ documentId }: { documentId: string }) {
   return createElement('pre', null, JSON.stringify(shown))
 }
 
-/** Shows the threads as JSON in an element of its own. A test shows it with `showThreads(true)`. */
+/** Shows the threads as JSON in an element of its own. A test shows it, and the inbox, with `showThreads(true)`. */
 function Threads({ documentId }: { documentId: string }) {
   const { threads, isLoading, actions } = useThreads('org_1', documentId)
   Object.assign(globalThis, { threadActions: actions })
@@ -86,6 +87,18 @@ function Threads({ documentId }: { documentId: string }) {
     status: status.id,
   }))
   return createElement('code', null, JSON.stringify({ isLoading, threads: shown }))
+}
+
+/** Shows the inbox as JSON in an element of its own. */
+function Inbox() {
+  const { notifications, unreadCount, isLoading, actions } = useInbox('org_1')
+  Object.assign(globalThis, { inboxActions: actions })
+  const shown = notifications.map(({ id, displayBodyMessage, isUnread }) => ({
+    id,
+    text: displayBodyMessage,
+    isUnread,
+  }))
+  return createElement('samp', null, JSON.stringify({ isLoading, unreadCount, notifications: shown }))
 }
 
 function App() {
@@ -101,6 +114,7 @@ function App() {
     createElement(Room, props),
     createElement(Others, { documentId }),
     hasThreads && createElement(Threads, { documentId }),
+    hasThreads && createElement(Inbox),
   )
 }
 

@@ -1,0 +1,83 @@
+import type { Thread, Threads } from '@plenum/client'
+import { element } from './elements.ts'
+import type { Session } from './session.ts'
+
+interface ThreadsView {
+  /** The users who can be mentioned: `@bob`. */
+  people: Session['people']
+  /** The selected text, if a new thread should be about it. */
+  selectedRange(): Parameters<Threads['add']>[0]['targetEditor']
+  select(range: NonNullable<Thread['targetEditor']>): void
+}
+
+/** Shows the threads of a document beside its editor, and a form for a new one. */
+export function showThreads(
+  parent: HTMLElement,
+  threads: Threads,
+  { people, selectedRange, select }: ThreadsView,
+): void {
+  const list = element('ol', { className: 'thread-list' })
+  const problem = element('output', { className: 'problem' })
+  /** Runs a change, and shows why the server refused it. */
+  const attempt = async (change: () => Promise<unknown>) => {
+    problem.textContent = ''
+    await change().catch((error: Error) => (problem.textContent = error.message))
+  }
+  /** `{{userId}}` mentions a user. */
+  const written = (text: string) =>
+    text.replaceAll(/@(\w+)/g, (all, name: string) =>
+      people[name.toLowerCase()] ? `{{${name.toLowerCase()}}}` : all,
+    )
+  const readable = (text = '') => text.replaceAll(/\{\{(\w+)\}\}/g, (_, id: string) => `@${people[id] ?? id}`)
+
+  const form = (label: string, onText: (commentText: string) => Promise<unknown>) => {
+    const input = element('input', { name: 'text', placeholder: label, autocomplete: 'off' })
+    input.setAttribute('aria-label', label)
+    const created = element('form', { className: 'comment' }, input, element('button', {}, 'Send'))
+    created.addEventListener('submit', (event) => {
+      event.preventDefault()
+      if (input.value.trim() === '') return
+      void attempt(() => onText(written(input.value)))
+      input.value = ''
+    })
+    return created
+  }
+
+  const shownThread = (thread: Thread) => {
+    const { annotationId, comments, status, targetEditor: range, unread } = thread
+    const isResolved = status.type === 'terminal'
+    const item = element('li', { className: isResolved ? 'thread resolved' : 'thread' })
+    if (unread) item.dataset.unread = 'true'
+    if (range) {
+      const quote = element('button', { className: 'quote' }, range.quote)
+      quote.onclick = () => select(range)
+      item.append(quote)
+    }
+    for (const { from, commentText } of comments) {
+      item.append(element('p', {}, element('b', {}, from.name ?? from.userId), ' ', readable(commentText)))
+    }
+    const change = element('button', {}, isResolved ? 'Reopen' : 'Resolve')
+    change.onclick = () => void attempt(() => threads[isResolved ? 'reopen' : 'resolve'](annotationId))
+    item.append(
+      form('Reply', (commentText) => threads.reply(annotationId, { commentText })),
+      change,
+    )
+    return item
+  }
+
+  /** The list is not rendered again while a reply is being typed in it. */
+  const render = () => {
+    if ([...list.querySelectorAll('input')].some(({ value }) => value !== '')) return
+    list.replaceChildren(...threads.threads.map(shownThread))
+    problem.textContent = threads.error?.message ?? ''
+  }
+  list.addEventListener('change', render)
+  threads.subscribe(render)
+  parent.append(
+    form('Comment on the selected text. @bob mentions Bob', (commentText) =>
+      threads.add({ commentText, targetEditor: selectedRange() }),
+    ),
+    problem,
+    list,
+  )
+}
