@@ -34,6 +34,7 @@ export type NewThread = Pick<
   | 'annotationId'
   | 'location'
   | 'targetElement'
+  | 'targetEditor'
   | 'priority'
   | 'assignedTo'
   | 'context'
