@@ -10,6 +10,8 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createTenant } from '../attack/tenant.ts'
 import { startPostgres } from '../packages/server/test/support/services.ts'
+import { body, type Case } from './case.ts'
+import { commentCases, createTeam, teamToken } from './comment-cases.ts'
 import { type Load, sendRequests } from './load.ts'
 import { knownValues } from './options.ts'
 import { type MeasuredProcess, startMeasuredProcess } from './process.ts'
@@ -28,16 +30,6 @@ const roundCount = Number(options.rounds)
 const connectionCount = 32
 const warmUpRounds = 4
 
-interface Case {
-  name: string
-  title: string
-  path: string
-  body: Load['body']
-  /** The part of `requestsPerRound` that the case sends. */
-  share: number
-}
-
-const body = (data: object) => JSON.stringify({ data })
 const document = { organizationId: 'org', documentId: 'doc' }
 const read = body({ organizationIds: ['org'] })
 const token = body({
@@ -89,6 +81,7 @@ const cases: Case[] = [
   },
   { name: 'token', title: 'Generate Token', path: '/v2/auth/generate_token', body: () => token, share: 0.25 },
   { name: 'crdt', title: 'Get CRDT Data, small editor', path: '/v2/crdt/get', body: () => crdt, share: 0.5 },
+  ...commentCases,
 ]
 const databases = ['sqlite', 'postgres']
 const names = cases.map(({ name }) => name)
@@ -96,11 +89,13 @@ const chosenNames = knownValues('--only', options.only, names)
 const chosen = cases.filter(({ name }) => chosenNames.includes(name))
 const chosenDatabases = knownValues('--database', options.database, databases)
 
-/** A started server, with the headers of an API key that has one organization, its users and documents. */
+/** A started server, with the headers of an API key that has organizations, users and documents, and of one of these users. */
 interface Target {
   server: MeasuredProcess
-  headers: Record<string, string>
+  headers: Record<'backend' | 'user', Record<string, string>>
 }
+
+const requestCountOf = ({ share }: Case) => Math.ceil(requestsPerRound * share)
 
 async function startTarget(env: Record<string, string>): Promise<Target> {
   const profile = process.env.PROFILE ? ['--cpu-prof', `--cpu-prof-dir=${process.env.PROFILE}`] : []
@@ -122,7 +117,12 @@ async function startTarget(env: Record<string, string>): Promise<Target> {
       data: { page: 0 },
     })
   }
-  return { server, headers }
+  await createTeam(client)
+  for (const one of chosen) {
+    await one.prepare?.(client, requestCountOf(one) * (warmUpRounds + roundCount))
+  }
+  const user = { authorization: `Bearer ${await teamToken(client)}` }
+  return { server, headers: { backend: headers, user } }
 }
 
 const dataDir = mkdtempSync(join(tmpdir(), 'plenum-bench-'))
@@ -143,11 +143,27 @@ interface Sample {
   failures: string[]
 }
 const samples = new Map<string, Sample[]>()
-async function measure(key: string, server: MeasuredProcess, load: Omit<Load, 'port' | 'connectionCount'>) {
+async function measure(
+  key: string,
+  server: MeasuredProcess,
+  load: Omit<Load, 'port' | 'connectionCount'>,
+  startsJobs = false,
+) {
   const cpuBefore = server.cpuMicroseconds()
   const result = await sendRequests({ ...load, port: server.port, connectionCount })
+  if (startsJobs) await untilIdle(server)
   const micros = (server.cpuMicroseconds() - cpuBefore) / load.requestCount
   return { key, micros, ...result }
+}
+
+/** Waits until the server uses less than 2 % of a core. */
+async function untilIdle(server: MeasuredProcess): Promise<void> {
+  const windowMs = 100
+  for (let used = Infinity; used > windowMs * 20;) {
+    const before = server.cpuMicroseconds()
+    await new Promise((resolve) => setTimeout(resolve, windowMs))
+    used = server.cpuMicroseconds() - before
+  }
 }
 
 // Each round measures all cases, so that a slow moment of the machine slows the echo as well.
@@ -161,10 +177,11 @@ for (let round = -warmUpRounds; round < roundCount; round++) {
       requestCount: requestsPerRound,
     }),
   ]
-  for (const { title, path, body, share } of chosen) {
+  for (const one of chosen) {
+    const { title, path, body, caller = 'backend', startsJobs } = one
     for (const [database, { server, headers }] of targets) {
-      const requestCount = Math.round(requestsPerRound * share)
-      results.push(await measure(`${title} | ${database}`, server, { path, headers, body, requestCount }))
+      const load = { path, headers: headers[caller], body, requestCount: requestCountOf(one) }
+      results.push(await measure(`${title} | ${database}`, server, load, startsJobs))
     }
   }
   const echoMicros = results[0]?.micros ?? 1

@@ -50,14 +50,16 @@ export function showThreads(
     if (unread) item.dataset.unread = 'true'
     if (range) {
       const quote = element('button', { className: 'quote' }, range.quote)
-      quote.onclick = () => select(range)
+      quote.addEventListener('click', () => select(range))
       item.append(quote)
     }
     for (const { from, commentText } of comments) {
       item.append(element('p', {}, element('b', {}, from.name ?? from.userId), ' ', readable(commentText)))
     }
     const change = element('button', {}, isResolved ? 'Reopen' : 'Resolve')
-    change.onclick = () => void attempt(() => threads[isResolved ? 'reopen' : 'resolve'](annotationId))
+    change.addEventListener('click', () => {
+      void attempt(() => threads[isResolved ? 'reopen' : 'resolve'](annotationId))
+    })
     item.append(
       form('Reply', (commentText) => threads.reply(annotationId, { commentText })),
       change,

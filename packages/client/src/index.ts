@@ -22,6 +22,8 @@ export type { LiveDocumentOptions, LiveDocument } from './live/document/document
 export type { LiveEditor, LiveEditorOptions, LiveEditorState } from './live/editor/editor.ts'
 export { editorName } from './live/editor/editor-name.ts'
 export type { Inbox, InboxNotification, InboxState } from './live/inbox/inbox.ts'
+export { locateRange, type PlacedRange, rangeBetween } from './live/editor/ranges.ts'
+export type { EditorPlace, SharedType } from './live/editor/text-of-type.ts'
 export type { IdleTimes } from './live/presence/activity.ts'
 export type { OwnPresence, Presence } from './live/presence/presence.ts'
 export type { LiveState } from './live/state/live-state.ts'

@@ -266,12 +266,12 @@ export interface EditorRange {
    */
   contentKey?: string
   /** Where the selection began. A Yjs relative position, or an offset in the text. At least 0. */
-  anchor: number | RelativePosition
+  anchor: number | YjsPosition
   /**
    * Where the selection ended. It may be before `anchor`. A Yjs relative position, or an offset in the text.
    * At least 0.
    */
-  head: number | RelativePosition
+  head: number | YjsPosition
   /** The text of the range. Default: the text that the range has now. At most 1,000 characters. */
   quote?: string
 }
@@ -313,9 +313,9 @@ export interface LocatedRange {
   /** Name of the root that has the range. */
   contentKey: string
   /** Where the selection began. */
-  anchor: RelativePosition
+  anchor: YjsPosition
   /** Where the selection ended. */
-  head: RelativePosition
+  head: YjsPosition
   /** The text that the range had when it was set. */
   quote: string
   /** False: the editor could not be read in time. The fields below are missing. Try again later. */
@@ -364,7 +364,7 @@ export interface NamedUser {
   userId: string
 }
 
-export interface RelativePosition {
+export interface YjsPosition {
   /** Id of the character or node that the position is attached to. */
   item?: YjsId | null
   /** Id of the shared type that has the position, if it is not a root. */

@@ -20,7 +20,7 @@ export const YjsId = Type.Object(
 const orNull = (description: string) => Type.Optional(Type.Union([YjsId, Type.Null()], { description }))
 
 /** A position in a Yjs document that moves with the content, as `Y.relativePositionToJSON` writes it. */
-export const RelativePosition = Type.Object(
+export const YjsPosition = Type.Object(
   {
     item: orNull('Id of the character or node that the position is attached to.'),
     type: orNull('Id of the shared type that has the position, if it is not a root.'),
@@ -40,13 +40,13 @@ export const RelativePosition = Type.Object(
   },
   { additionalProperties: false },
 )
-export type RelativePosition = Type.Static<typeof RelativePosition>
+export type YjsPosition = Type.Static<typeof YjsPosition>
 
 const sentPosition = (description: string) =>
   Type.Union(
     [
       count('Offset in the text of the root, as in a JavaScript string. Only for roots of type `text`.'),
-      RelativePosition,
+      YjsPosition,
     ],
     { description: `${description} A Yjs relative position, or an offset in the text.` },
   )
@@ -72,8 +72,8 @@ export type EditorRange = Type.Static<typeof EditorRange>
 export const LocatedRange = Type.Object({
   editorId: text('Id of the editor.'),
   contentKey: text('Name of the root that has the range.'),
-  anchor: described(RelativePosition, 'Where the selection began.'),
-  head: described(RelativePosition, 'Where the selection ended.'),
+  anchor: described(YjsPosition, 'Where the selection began.'),
+  head: described(YjsPosition, 'Where the selection ended.'),
   quote: text('The text that the range had when it was set.'),
   resolved: flag(
     'False: the editor could not be read in time. The fields below are missing. Try again later.',

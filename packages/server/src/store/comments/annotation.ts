@@ -2,7 +2,7 @@ import type {
   CommentAnnotationInput,
   CommentData,
   Priority,
-  RelativePosition,
+  YjsPosition,
   Status,
   Visibility,
 } from '@plenum/protocol'
@@ -30,8 +30,8 @@ export interface StoredRange {
   /** Tells the editor from another one with the same id, in whose document the positions may exist too. */
   editorCreatedAt: number
   contentKey: string
-  anchor: RelativePosition
-  head: RelativePosition
+  anchor: YjsPosition
+  head: YjsPosition
   quote: string
 }
 

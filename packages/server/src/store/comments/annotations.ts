@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { batched } from '../engine/batched.ts'
 import type { Db } from '../engine/db.ts'
-import { stringifyData } from '../engine/json.ts'
+import { limitData } from '../engine/json.ts'
 import { padded, slices } from '../engine/slices.ts'
 import { movedAwaySeq } from '../documents/moved-away.ts'
 import { type Position, positionOf } from '../documents/documents.ts'
@@ -120,9 +120,11 @@ export async function put(
 type Row = Pick<AnnotationTable, keyof AnnotationTable>
 
 function toRow(apiKey: string, organizationId: string, annotation: StoredAnnotation): Row {
-  const { annotationId, data, audience } = annotation
+  const { annotationId } = annotation
+  const data = JSON.stringify(annotation.data)
+  const audience = annotation.audience && JSON.stringify(annotation.audience)
   // Both together are limited: a list reads the audience of many annotations.
-  stringifyData({ data, audience }, `annotation ${annotationId}`)
+  limitData([data, audience ?? ''], `annotation ${annotationId}`)
   return {
     api_key: apiKey,
     organization_id: organizationId,
@@ -135,7 +137,7 @@ function toRow(apiKey: string, organizationId: string, annotation: StoredAnnotat
     author_id: annotation.authorId,
     assignee_id: annotation.assigneeId,
     resolved_by: annotation.resolvedBy,
-    status_id: data.status.id,
+    status_id: annotation.data.status.id,
     location_id: annotation.locationId,
     comments: annotation.comments,
     comment_bytes: annotation.commentBytes,
@@ -143,8 +145,8 @@ function toRow(apiKey: string, organizationId: string, annotation: StoredAnnotat
     last_comment_seq: annotation.lastCommentSeq,
     last_comment_by: annotation.lastCommentBy,
     other_comment_seq: annotation.otherCommentSeq,
-    audience: audience && JSON.stringify(audience),
-    data: JSON.stringify(data),
+    audience,
+    data,
     created_at: annotation.createdAt,
     last_updated: annotation.lastUpdated,
   }

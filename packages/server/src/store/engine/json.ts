@@ -9,8 +9,14 @@ const maxDataBytes = 16 * 1024
 /** Returns the caller's data as JSON. Throws if it is too large. The error names the owner of the data: `item`. */
 export function stringifyData(data: object, item: string): string {
   const text = JSON.stringify(data)
-  const bytes = Buffer.byteLength(text)
-  if (bytes <= maxDataBytes) return text
+  limitData([text], item)
+  return text
+}
+
+/** Throws if the data of an item is too large. It is stored in these parts of JSON. */
+export function limitData(parts: readonly string[], item: string): void {
+  const bytes = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0)
+  if (bytes <= maxDataBytes) return
   const message = `The data of ${item} would have ${bytes} bytes as JSON. At most ${maxDataBytes} are allowed.`
   throw new ApiError('INVALID_ARGUMENT', message)
 }
