@@ -266,6 +266,8 @@ export function createServer(deps: ServerDeps): Server {
     async stop() {
       isDraining = true
       const deletionsStopped = deletions.stop()
+      // Before the permission provider, so that no job starts without it.
+      const jobsStopped = jobs.stop()
       await gateway.drain()
       // Requests that wait for a provider are answered now.
       permissionProvider.stop()
@@ -274,7 +276,7 @@ export function createServer(deps: ServerDeps): Server {
       await deletionsStopped
       await threads.close()
       await snapshots.idle()
-      await jobs.stop()
+      await jobsStopped
       await housekeeping.stop()
     },
   }

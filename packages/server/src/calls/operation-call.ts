@@ -67,8 +67,9 @@ export class OperationCall implements Call {
 
   get enqueue(): Call['enqueue'] {
     return async (kind, payload) => {
-      await jobs.add(this.db, { jobId: newId('job'), apiKey: this.#apiKey, kind, payload, now: this.now })
-      this.afterCommit(this.services.wakeJobs)
+      const apiKey = this.#apiKey
+      await jobs.add(this.db, { jobId: newId('job'), apiKey, kind, payload, now: this.now })
+      this.afterCommit(() => this.services.wakeJobs(apiKey))
     }
   }
 
@@ -88,7 +89,8 @@ export class OperationCall implements Call {
     const messages = this.#messages
     for (const { apiKey } of messages) credentials.drop(apiKey)
     for (const message of messages) bus.publish(toUncertainMessage(message))
-    wakeJobs()
+    const { apiKey } = this.caller as Partial<ApiKey>
+    if (apiKey !== undefined) wakeJobs(apiKey)
   }
 
   get #messages(): readonly BusMessage[] {

@@ -3,26 +3,31 @@ import { type Clock, type StopTimer, systemClock } from '../platform/clock.ts'
 import type { Bus, Signal } from '../bus.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { JobObserver } from '../platform/metrics/metrics.ts'
+import { Limiter } from '../platform/turns/limiter.ts'
 import type { Database } from '../store/engine/db.ts'
-
 import * as jobs from '../store/jobs.ts'
 import type { Job, JobKind } from '../store/jobs.ts'
 import { handlers } from './handlers.ts'
 import type { JobHandler, RemoveInSteps } from './job.ts'
+import { KeyTurns } from './key-turns.ts'
 
 const maxAttempts = 3
 /** The wait after the first failed attempt. It doubles with each further attempt. */
 const retryMs = 2_000
 /** How often the runner looks for jobs that were postponed or whose server died. `wake` announces new jobs. */
 const defaultPollMs = 5_000
+/** Many, because a job may wait half a minute for a permission provider. A job holds less than 300 KB of recipients. */
+const maxConcurrentKeys = 200
+/** Few, because requests of other tenants take turns with all transactions of jobs. Each takes up to 15 ms on SQLite. */
+const maxConcurrentWrites = 4
 
 export interface JobRunner {
   start(): Promise<void>
-  /** Makes the runner look for jobs. Call it after a job was added. */
-  wake(): void
+  /** Makes the runner look for jobs of the API key. Call it after a job was added. */
+  wake(apiKey: string): void
   /** Resolves when no job runs. */
   idle(): Promise<void>
-  /** Starts no further job. Resolves when the running job has ended. */
+  /** Starts no further job. Resolves when the running jobs have ended. */
   stop(): Promise<void>
 }
 
@@ -38,22 +43,25 @@ interface JobRunnerDeps {
   observe: (kind: string) => JobObserver
 }
 
-/** Runs the jobs in the database one after the other. After `maxAttempts` failed attempts it abandons a job. */
+/**
+ * Runs the jobs in the database: those of one API key one after the other, those of different keys side by side and in turns.
+ * After `maxAttempts` failed attempts it abandons a job.
+ */
 export function createJobRunner(deps: JobRunnerDeps): JobRunner {
-  const { database, bus, log, clock = systemClock, observe, pollMs = defaultPollMs } = deps
+  const { bus, log, clock = systemClock, observe, pollMs = defaultPollMs } = deps
   const { removeInSteps, resumeDeletions, permissionProvider } = deps
+  const database = withLimitedWrites(deps.database)
   const observers = Object.fromEntries(Object.keys(handlers).map((kind) => [kind, observe(kind)])) as Record<
     JobKind,
     JobObserver
   >
   let isStopped = true
-  let running: Promise<void> | undefined
-  /** Whether `wake` was called since the runner last looked for jobs. */
-  let isAwake = false
+  let polling: Promise<void> | undefined
   let stopPolling: StopTimer | undefined
 
   const run = async <K extends JobKind>(job: Job<K>, handler: JobHandler<K>): Promise<void> => {
-    const signal = (message: Signal) => bus.publish({ ...message, apiKey: job.apiKey })
+    const { apiKey, jobId } = job
+    const signal = (message: Signal) => bus.publish({ ...message, apiKey })
     const now = clock.now()
     const services = { wakeJobs: wake, resumeDeletions }
     const context = { database, job, now, clock, signal, removeInSteps, permissionProvider, services }
@@ -61,65 +69,94 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
     const result = isAbandoned ? await handler.abandon(context) : await handler.run(context)
     if (result === 'settled') return
     await database.write(async (db) => {
-      if (result === 'unfinished') await jobs.postpone(db, job.jobId, clock.now())
-      else await jobs.finish(db, job.jobId)
-    })
+      if (result === 'unfinished') await jobs.postpone(db, jobId, clock.now())
+      else await jobs.finish(db, jobId)
+    }, apiKey)
   }
 
-  /** Runs the next job that is due. Returns false if there is none. */
-  const runNext = async (): Promise<boolean> => {
-    const job = await jobs.claim(database, clock.now())
+  const onError = async (err: unknown, { jobId, apiKey, kind, attempts }: Job): Promise<void> => {
+    const about = { err, job: jobId, kind, attempts }
+    if (isStopped) {
+      log.info(about, 'job was interrupted and will run again')
+      await database.write((db) => jobs.giveBack(db, jobId), apiKey)
+    } else {
+      observers[kind].onFailed()
+      log.error(about, 'job failed')
+      const runAt = clock.now() + retryMs * 2 ** (attempts - 1)
+      await database.write((db) => jobs.postpone(db, jobId, runAt), apiKey)
+    }
+  }
+
+  /** Runs the next job of the API key that is due. Returns false if there is none. */
+  const runNext = async (apiKey: string): Promise<boolean> => {
+    const job = isStopped ? undefined : await jobs.claim(database, apiKey, clock.now())
     if (!job) return false
-    const observer = observers[job.kind]
     const startedAt = clock.elapsed()
     try {
       await run(job, handlers[job.kind])
     } catch (error) {
-      observer.onFailed()
-      log.error({ err: error, job: job.jobId, kind: job.kind, attempts: job.attempts }, 'job failed')
-      const runAt = clock.now() + retryMs * 2 ** (job.attempts - 1)
-      await database.write((db) => jobs.postpone(db, job.jobId, runAt))
+      await onError(error, job)
     } finally {
-      observer.onRun((clock.elapsed() - startedAt) / 1000)
+      observers[job.kind].onRun((clock.elapsed() - startedAt) / 1000)
     }
     return true
   }
 
-  const runAll = async (): Promise<void> => {
+  /** The database is unavailable. The next poll tries again. */
+  const onUnavailable = (err: unknown) => log.warn({ err }, 'jobs are waiting for the database')
+
+  const turns = new KeyTurns(maxConcurrentKeys, (apiKey) =>
+    runNext(apiKey).catch((error: unknown) => {
+      onUnavailable(error)
+      return false
+    }),
+  )
+
+  const wake = (apiKey: string) => {
+    if (!isStopped) turns.add(apiKey)
+  }
+
+  const wakeDue = async () => {
     try {
-      do {
-        isAwake = false
-        while (!isStopped && (await runNext())) continue
-      } while (isAwake && !isStopped)
+      for await (const apiKeys of jobs.findDueKeys(database.read, clock.now())) apiKeys.forEach(wake)
     } catch (error) {
-      // The database is unavailable. The next poll tries again.
-      log.warn({ err: error }, 'jobs are waiting for the database')
+      onUnavailable(error)
     }
   }
 
-  const wake = () => {
-    isAwake = true
-    if (isStopped || running) return
-    running = runAll().finally(() => {
-      running = undefined
+  /** Looks for jobs of all API keys. */
+  const poll = () => {
+    polling ??= wakeDue().finally(() => {
+      polling = undefined
     })
+  }
+
+  const idle = async () => {
+    await polling
+    await turns.idle()
   }
 
   return {
     async start() {
       isStopped = false
-      if (database.exclusive) await database.write((db) => jobs.releaseAll(db, clock.now()))
-      stopPolling = clock.setInterval(wake, pollMs)
-      wake()
+      if (database.exclusive) await jobs.releaseAll(database, clock.now())
+      stopPolling = clock.setInterval(poll, pollMs)
+      poll()
     },
     wake,
-    async idle() {
-      await running
-    },
+    idle,
     async stop() {
       isStopped = true
       stopPolling?.()
-      await running
+      await idle()
     },
+  }
+}
+
+function withLimitedWrites(database: Database): Database {
+  const limiter = new Limiter(maxConcurrentWrites)
+  return {
+    ...database,
+    write: (work, lane = '') => limiter.run(lane, () => database.write(work, lane)),
   }
 }

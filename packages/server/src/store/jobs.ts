@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { yieldIfLate } from '../platform/turns/loop-time.ts'
 import type { Database, Db } from './engine/db.ts'
 import { parse } from './engine/json.ts'
 
@@ -56,14 +57,15 @@ export async function add<K extends JobKind>(
 }
 
 /**
- * Of the jobs that no server has leased, leases the one that has been due longest. Returns undefined if none is due. No lease
- * ends before `run_at`, so an index finds the job, however many others wait.
+ * Of the jobs of the API key that no server has leased, leases the one that has been due longest. Returns undefined if none is
+ * due. No lease ends before `run_at`, so an index finds the job, however many others wait.
  */
-export function claim(database: Database, now: number): Promise<Job | undefined> {
+export function claim(database: Database, apiKey: string, now: number): Promise<Job | undefined> {
   return database.write(async (db) => {
     const due = db
       .selectFrom('jobs')
       .select('job_id')
+      .where('api_key', '=', apiKey)
       .where('leased_until', '<=', now)
       .orderBy('leased_until')
       .limit(1)
@@ -84,7 +86,37 @@ export function claim(database: Database, now: number): Promise<Job | undefined>
         attempts: row.attempts,
       }
     )
-  })
+  }, apiKey)
+}
+
+/** API keys that one statement visits: about 4 ms on SQLite. */
+const keysPerStatement = 200
+
+/** The API keys that have a job that is due, in pages. */
+export const findDueKeys = (db: Db, now: number) => findKeys(db, -1, now)
+
+/**
+ * The API keys that have a job whose lease ends in this time, in pages. Each key is looked up in the index, so it does not
+ * matter how many jobs a key has.
+ */
+async function* findKeys(db: Db, after: number, until: number): AsyncGenerator<string[]> {
+  for (let last: string | undefined = ''; last !== undefined;) {
+    await yieldIfLate()
+    const { rows } = await sql<{ api_key: string; is_found: number }>`
+      with recursive visited(api_key, position) as (
+        select (select api_key from jobs where api_key > ${last} order by api_key limit 1), 1
+        union all
+        select (select jobs.api_key from jobs where jobs.api_key > visited.api_key order by jobs.api_key limit 1), position + 1
+        from visited where api_key is not null and position < ${sql.lit(keysPerStatement)}
+      )
+      select api_key, case when exists (
+        select 1 from jobs
+        where jobs.api_key = visited.api_key and leased_until > ${after} and leased_until <= ${until}
+      ) then 1 else 0 end as is_found
+      from visited where api_key is not null`.execute(db)
+    yield rows.flatMap((row) => (row.is_found ? row.api_key : []))
+    last = rows.length === keysPerStatement ? rows.at(-1)?.api_key : undefined
+  }
 }
 
 /** Removes the job. Returns false if another server has finished it before. */
@@ -129,14 +161,29 @@ export async function recordProgress(db: Db, jobId: string, now: number): Promis
     .execute()
 }
 
-/** Ends all leases. Only for a server that has the database to itself: the leases are from its last run. */
-export async function releaseAll(db: Db, now: number): Promise<void> {
+/** Ends the lease of a job that did not end because its server stops, as if it had not been started. */
+export async function giveBack(db: Db, jobId: string): Promise<void> {
   await db
     .updateTable('jobs')
-    .set((eb) => ({ leased_until: eb.ref('run_at') }))
-    .where('leased_until', '>', now)
-    // Without the limit, it would read all jobs that wait.
-    .where('leased_until', '<=', now + leaseMs)
-    .where('run_at', '<=', now)
+    .set((eb) => ({ leased_until: eb.ref('run_at'), attempts: sql`attempts - 1` }))
+    .where('job_id', '=', jobId)
     .execute()
+}
+
+/** Ends all leases. Only for a server that has the database to itself: the leases are from its last run. */
+export async function releaseAll(database: Database, now: number): Promise<void> {
+  for await (const apiKeys of findKeys(database.read, now, now + leaseMs)) {
+    if (apiKeys.length === 0) continue
+    await database.write(async (db) => {
+      await db
+        .updateTable('jobs')
+        .set((eb) => ({ leased_until: eb.ref('run_at') }))
+        .where('api_key', 'in', apiKeys)
+        .where('leased_until', '>', now)
+        // Without the limit, it would read all jobs that wait.
+        .where('leased_until', '<=', now + leaseMs)
+        .where('run_at', '<=', now)
+        .execute()
+    })
+  }
 }

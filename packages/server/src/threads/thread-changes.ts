@@ -14,8 +14,8 @@ import * as events from '../store/events.ts'
 import type { DocumentRef } from '../store/refs.ts'
 
 export interface ThreadServices {
-  /** Makes the job runner look for jobs. */
-  readonly wakeJobs: () => void
+  /** Makes the job runner look for jobs of the API key. */
+  readonly wakeJobs: (apiKey: string) => void
   /** Makes the server go on with large deletions. */
   readonly resumeDeletions: () => void
 }
@@ -172,7 +172,8 @@ export class ThreadChanges {
         ...event,
         isAnnotationDeleted: removed.has(event.annotationId),
       }))
-      await publishEvents({ db, key: caller, now, wakeJobs: () => afterCommit(services.wakeJobs) }, withState)
+      const wakeJobs = () => afterCommit(() => services.wakeJobs(apiKey))
+      await publishEvents({ db, key: caller, now, wakeJobs }, withState)
     })
     signal({ kind: 'threads', organizationId, documentId, seq: this.seq })
     if (isInboxChanged) signal({ kind: 'inbox', organizationId })

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, type MockInstance, test, vi } from 'vitest'
 import { SqliteConnection } from '../../src/store/engine/sqlite-driver.ts'
+import * as jobs from '../../src/store/jobs.ts'
 import { tables } from '../../src/store/schema/tables.ts'
 import * as given from '../support/given.ts'
 import { useServer } from '../support/harness.ts'
@@ -28,9 +29,21 @@ const isBroad = (detail: string) => {
 const withoutColumns = (statement: string) =>
   statement.replaceAll(/case when exists \(.*?\) then 1 else 0 end/gs, '')
 
+const hasList = (statement: string) => / in \(\s*(\?|select)/.test(withoutColumns(statement))
+
+/** The statements that SQLite has run. */
+const statementsOf = (run: MockInstance<SqliteConnection['run']>) => [
+  ...new Set(run.mock.calls.map(([statement]) => statement)),
+]
+
 describe('the queries of SQLite, which has no statistics', () => {
   const server = useServer('sqlite')
   afterEach(() => vi.restoreAllMocks())
+  /** The parts of the plan with which SQLite runs the statement. */
+  const planOf = async (statement: string) => {
+    const plan = sql<{ detail: string }>`explain query plan ${sql.raw(statement)}`
+    return (await plan.execute(server.database.read)).rows.map(({ detail }) => detail)
+  }
 
   test('[S2] a request with a long list of ids reads only the rows that it names', async () => {
     const tenant = await given.tenant(server)
@@ -136,21 +149,80 @@ describe('the queries of SQLite, which has no statistics', () => {
     await client.users.delete({ ...organization, userIds })
     await client.documents.delete({ ...organization, documentIds })
 
-    const statements = new Set(run.mock.calls.map(([statement]) => statement))
-    const withLists = [...statements].filter((one) => / in \(\s*(\?|select)/.test(withoutColumns(one)))
+    const withLists = statementsOf(run).filter(hasList)
     expect(withLists.length).toBeGreaterThan(30)
     const broad: [string, string][] = []
     for (const statement of withLists) {
-      const { rows } = await sql<{ detail: string }>`explain query plan ${sql.raw(statement)}`.execute(
-        server.database.read,
-      )
-      for (const { detail } of rows) if (isBroad(detail)) broad.push([detail, statement])
+      const details = await planOf(statement)
+      for (const detail of details) if (isBroad(detail)) broad.push([detail, statement])
       const isByNotificationIds = /"public_id" in \(/.test(statement)
-      if (isByNotificationIds && !rows.some(({ detail }) => detail.includes(' public_id=?'))) {
-        broad.push([rows.map(({ detail }) => detail).join('; '), statement])
+      if (isByNotificationIds && !details.some((detail) => detail.includes(' public_id=?'))) {
+        broad.push([details.join('; '), statement])
       }
     }
     expect(broad).toEqual([])
+  })
+
+  test('[S2] [S9] deliveries and erasures read only rows of their notifications and users, and find jobs by their API key', async () => {
+    const tenant = await given.tenant(server)
+    const { client } = tenant
+    const organization = { organizationId }
+    const userIds = ids('u', readIds)
+    await given.document(tenant, 'd0')
+    await given.users(tenant, [...userIds, 'reader'])
+    const notificationConfig = (batchConfig: object) =>
+      client.notificationServiceConfig.update({ notificationServiceConfig: { batchConfig } })
+    const batch = { isEnabled: true, batchWindowSeconds: 60, maxActivities: 2 }
+    await notificationConfig({ document: batch, user: batch })
+    const d0 = { ...organization, documentId: 'd0' }
+    const run = vi.spyOn(SqliteConnection.prototype, 'run')
+    const commentData = userIds.map((userId, commentId) => ({
+      commentId,
+      commentText: '{{u0}}{{reader}}',
+      from: { userId },
+      triggerNotification: true,
+    }))
+    const commentAnnotations = ids('a', 2).map((annotationId) => ({ annotationId, commentData }))
+    await client.commentAnnotations.add({ ...d0, commentAnnotations })
+    const inbox = async () => (await client.notifications.get({ ...d0, userId: 'reader' })).data.length
+    await expect.poll(inbox).toBeGreaterThan(0)
+    const thread = { ...d0, annotationId: 'a0' }
+    await client.comments.addReaction({ ...thread, commentId: 0, icon: 'ok', userId: 'u0' })
+    const { data } = await client.userData.delete({ userIds })
+    const isErased = async () =>
+      (await client.userData.deleteStatus({ jobId: data.jobId })).data.isDeleteCompleted
+    await expect.poll(isErased, { timeout: 30_000 }).toBe(true)
+
+    // What a starting server does.
+    await jobs.releaseAll(server.database, Date.now())
+    for await (const apiKeys of jobs.findDueKeys(server.database.read, Date.now()))
+      expect(apiKeys).toEqual([])
+
+    const broad: [string, string][] = []
+    /** By which columns the rows of jobs and of pending notifications are found. */
+    const keys = { jobs: new Set<string>(), pending_notifications: new Set<string>() }
+    for (const statement of statementsOf(run)) {
+      for (const detail of await planOf(statement)) {
+        // Only the comments and reactions of one annotation are sorted. Scans follow an index.
+        if (detail.includes('TEMP B-TREE')) expect(statement).toContain('"c"."number" = ?')
+        const [, table, key = ''] = /^(?:SEARCH|SCAN) (\w+)(?:.*\((.*)\))?/.exec(detail) ?? []
+        if (table === 'jobs' || table === 'pending_notifications') keys[table].add(key)
+        else if (hasList(statement) && isBroad(detail)) broad.push([detail, statement])
+      }
+    }
+    expect(broad).toEqual([])
+    const leases = ['leased_until<?', 'leased_until>? AND leased_until<?']
+    expect(keys.jobs).toEqual(
+      new Set(['job_id=?', 'api_key>?', ...leases.map((one) => `api_key=? AND ${one}`)]),
+    )
+    const inOrganization = 'api_key=? AND organization_id=?'
+    expect(keys.pending_notifications).toEqual(
+      new Set(
+        ['notification_id=?', 'document_id=? AND deliver_at>?', 'actor_id=? AND deliver_at>?'].map(
+          (one) => `${inOrganization} AND ${one}`,
+        ),
+      ),
+    )
   })
 
   test('[S2] a read for one user looks up each grant, however many grants the user has', async () => {

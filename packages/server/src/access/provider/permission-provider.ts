@@ -61,6 +61,11 @@ export class PermissionProvider {
     return this.#queue.ask(apiKey, `${revision} ${key}`, question) ?? this.#remember(revision, key, undefined)
   }
 
+  /** Whether questions may have no answer because the server stops. */
+  get isStopped(): boolean {
+    return this.#stop.signal.aborted
+  }
+
   /** Ends all requests. Questions that wait get no answer. */
   stop(): void {
     this.#stop.abort()

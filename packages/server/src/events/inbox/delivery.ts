@@ -17,7 +17,7 @@ import { findSettings } from '../../store/notifications/service-config.ts'
 import { collect } from './batches.ts'
 import { readContent } from './content.ts'
 import { NotificationWriter, type NotificationWriterDeps } from './notification-writer.ts'
-import { findRecipients } from './recipients.ts'
+import { findRecipients, type RecipientSearch } from './recipients.ts'
 
 export interface DeliveryDeps extends NotificationWriterDeps {
   permissionProvider: PermissionProvider
@@ -95,7 +95,12 @@ async function* recipientsOf(
     const accepted = new Set(userIds.filter((userId) => isViewer(userId) && !seen.has(userId)))
     return among.filter(({ userId }) => userId !== null && accepted.has(userId))
   }
-  const check: Parameters<typeof findRecipients>[0]['check'] = (work) => permissionProvider.check(key, work)
+  const check: RecipientSearch['check'] = async (work) => {
+    const result = await permissionProvider.check(key, work)
+    // Without the answer of the provider, users would be left out for ever. The job runs again after the restart.
+    if (permissionProvider.isStopped) throw new Error('The server stops.')
+    return result
+  }
   yield* findRecipients(
     { db, caller: key, now, check, accept },
     {

@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import { batched } from '../engine/batched.ts'
 import type { Cursor, Db } from '../engine/db.ts'
+import { sqliteOf } from '../engine/prepared.ts'
+import type { CommentReactionTable } from '../schema/comment-tables.ts'
 import type { AnnotationRef } from './annotation.ts'
 import { refKey } from './comments.ts'
 import type { ReactionRef } from './reactions.ts'
@@ -33,14 +35,15 @@ export async function findReactionsOf(
   userIds: readonly string[],
   max: number,
 ): Promise<ReactionRef[]> {
-  const rows = await db
-    .selectFrom('comment_reactions')
-    .select(['document_id', 'number', 'comment_id', 'icon', 'user_id'])
-    .where('api_key', '=', apiKey)
-    .where('organization_id', '=', organizationId)
-    .where('user_id', 'in', userIds)
-    .limit(max)
-    .execute()
+  // With many ids SQLite, which has no statistics, would read all reactions of the organization.
+  const byUser = sqliteOf(db)
+    ? sql`comment_reactions indexed by comment_reactions_by_organization_id_user_id_created_at`
+    : sql`comment_reactions`
+  type Row = Pick<CommentReactionTable, 'document_id' | 'number' | 'comment_id' | 'icon' | 'user_id'>
+  const { rows } = await sql<Row>`
+    select document_id, number, comment_id, icon, user_id from ${byUser}
+    where api_key = ${apiKey} and organization_id = ${organizationId} and user_id in (${sql.join(userIds)})
+    limit ${max}`.execute(db)
   return rows.map((row) => ({
     documentId: row.document_id,
     number: row.number,
