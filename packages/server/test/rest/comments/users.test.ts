@@ -184,7 +184,16 @@ describe.each(stores)('calls of users on %s', (store) => {
   })
 
   test('[25.6.3] a user makes an annotation private only if private comments are on', async () => {
-    const { signIn, client: backend } = await scene()
+    const { signIn, add: addByAda, client: backend } = await scene()
+    await addByAda('a1')
+    const ada = await signIn('ada', [member])
+    const restrict = () =>
+      ada.commentAnnotations.update({
+        ...ref,
+        annotationIds: ['a1'],
+        updatedData: { visibility: { type: 'restricted', userIds: ['ada'] } },
+      })
+    await expect(restrict()).rejects.toMatchObject({ status: 'PERMISSION_DENIED' })
     const client = await signIn('grace', [member])
     const add = () =>
       client.commentAnnotations.add({
@@ -196,6 +205,7 @@ describe.each(stores)('calls of users on %s', (store) => {
     await expect(add()).rejects.toMatchObject({ status: 'PERMISSION_DENIED' })
     await backend.apiKeyConfig.update({ enablePrivateComments: true })
     await add()
+    await restrict()
   })
 
   test('[19.5] [19.6] comments of others are unread until the user marks the annotation as viewed', async () => {
