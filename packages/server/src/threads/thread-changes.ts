@@ -207,6 +207,12 @@ const summaryOf = ({ annotationId, number, authorId, assigneeId, data }: StoredA
   ...data,
 })
 
+/** The number of the annotation that an event, or the snapshot in an activity, is about. A number is never used again. */
+export function annotationNumberIn(payload: unknown): number | undefined {
+  const { annotation } = (payload ?? {}) as { annotation?: { annotationNumber?: number } }
+  return annotation?.annotationNumber
+}
+
 async function inSlices<T>(items: readonly T[], write: (some: readonly T[]) => Promise<void>): Promise<void> {
   for (let from = 0; from < items.length; from += rowsPerSlice) {
     await yieldIfLate()
