@@ -38,7 +38,7 @@ export interface UserInput {
 }
 
 export interface NotificationContext {
-  /** Access context of the notification, by name. Stored as sent, and not enforced. */
+  /** Access context: only users who hold every `key:value` of it read the notification. */
   access?: Record<string, string | number>
   /** Further keys are stored as sent. */
   [key: string]: unknown

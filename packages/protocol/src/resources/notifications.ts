@@ -119,7 +119,7 @@ export const NotificationContext = openObject(
     access: Type.Optional(
       mapOf(
         Type.Union([Type.String({ maxLength: 1000 }), Type.Number()]),
-        'Access context of the notification, by name. Stored as sent, and not enforced.',
+        'Access context: only users who hold every `key:value` of it read the notification.',
       ),
     ),
   }),

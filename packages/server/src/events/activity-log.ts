@@ -89,8 +89,12 @@ const isSmall = (part: object) => Buffer.byteLength(JSON.stringify(part)) <= max
 
 /** The annotation and the comment at that time or, if they are large, what identifies them. */
 function snapshotOf({ payload, annotationId, commentId }: AnnotationEvent): object {
-  const { annotation, comment } = payload as { annotation: object; comment?: object }
+  const { annotation, comment } = payload as { annotation: { annotationNumber: number }; comment?: object }
   const whole = { annotation, ...(comment && { comment }) }
   if (isSmall(whole)) return whole
-  return { annotation: { annotationId }, ...(commentId !== undefined && { comment: { commentId } }) }
+  const { annotationNumber } = annotation
+  return {
+    annotation: { annotationId, annotationNumber },
+    ...(commentId !== undefined && { comment: { commentId } }),
+  }
 }

@@ -11,6 +11,7 @@ import type { Visible } from '../store/comments/audience.ts'
 import * as documents from '../store/documents/documents.ts'
 import type { Db } from '../store/engine/db.ts'
 import * as users from '../store/users/users.ts'
+import { annotationNumberIn } from '../threads/thread-changes.ts'
 import { requireAccess } from './comments/acting-user.ts'
 import { byId, manyOutcomes, outcomes, unique } from './shared/batches.ts'
 import { page, readKept, type Window, withPageToken } from './shared/paging.ts'
@@ -167,12 +168,14 @@ async function visibleActivities(
   return async (rows) => {
     const ids = unique(rows.flatMap(({ annotationId }) => annotationId ?? []))
     const stored = await annotations.findByIds(db, caller.apiKey, document, ids)
-    const current = new Map(stored.map(({ annotationId, audience }) => [annotationId, audience]))
-    // An annotation that was deleted keeps the audience that it had.
-    const audienceOf = ({ annotationId = '', audience }: StoredActivity) =>
-      (current.has(annotationId) ? current.get(annotationId) : audience) ?? null
-    const isVisible = await visible(rows.map(audienceOf))
-    return rows.filter((row) => isVisible(audienceOf(row)))
+    const current = new Map(stored.map((annotation) => [annotation.annotationId, annotation]))
+    const isVisible = await visible([...stored, ...rows].map(({ audience }) => audience ?? null))
+    return rows.filter(({ annotationId = '', audience = null, content: { entityData } }) => {
+      const annotation = current.get(annotationId)
+      // An annotation that was deleted keeps the audience that it had, also if another one has its id now.
+      const isCurrent = annotation !== undefined && annotation.number === annotationNumberIn(entityData)
+      return (!annotation || isVisible(annotation.audience)) && (isCurrent || isVisible(audience))
+    })
   }
 }
 

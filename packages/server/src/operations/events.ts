@@ -1,7 +1,9 @@
 import { ApiError, type Event, type Operations } from '@plenum/protocol'
 import type { Call, Handlers } from '../calls/call.ts'
 import * as annotations from '../store/comments/annotations.ts'
-import { keepVisible, requireAccess } from './comments/acting-user.ts'
+import { requireAccess } from './comments/acting-user.ts'
+import { annotationNumberIn } from '../threads/thread-changes.ts'
+import type { Visible } from '../store/comments/audience.ts'
 import { unique } from './shared/batches.ts'
 import { type EventPosition, hasReached, isBefore } from '../store/event-log.ts'
 import type { StoredEvent } from '../store/events.ts'
@@ -41,7 +43,10 @@ export const eventHandlers: Handlers<Operations['events']> = {
   },
 }
 
-/** A user reads the events of one document, and of those only events about annotations that the user may see now. */
+/**
+ * A user reads the events of one document, and of those only events about annotations that the user may see now. If another
+ * annotation has the id now, the user must also have been allowed to see the annotation of the event.
+ */
 async function visibleEvents(
   call: Call<Operations['events']['get']>,
 ): Promise<((events: readonly StoredEvent[]) => Promise<StoredEvent[]>) | undefined> {
@@ -52,12 +57,17 @@ async function visibleEvents(
     throw new ApiError('INVALID_ARGUMENT', 'documentId is required.')
   }
   const document = { organizationId, documentId }
-  const visible = await requireAccess(call, document, 'read')
+  const visible = (await requireAccess(call, document, 'read')) as Visible
   return async (found) => {
     const ids = unique(found.flatMap(({ annotationId }) => annotationId ?? []))
     const stored = await annotations.findByIds(db, caller.apiKey, document, ids)
-    const kept = new Set((await keepVisible(stored, visible)).map(({ annotationId }) => annotationId))
-    return found.filter(({ annotationId }) => annotationId !== undefined && kept.has(annotationId))
+    const current = new Map(stored.map((annotation) => [annotation.annotationId, annotation]))
+    const isVisible = await visible([...stored, ...found].map(({ audience }) => audience ?? null))
+    return found.filter(({ annotationId, payload, audience = null }) => {
+      const annotation = current.get(annotationId ?? '')
+      if (!annotation || !isVisible(annotation.audience)) return false
+      return annotation.number === annotationNumberIn(payload) || isVisible(audience)
+    })
   }
 }
 

@@ -1,5 +1,6 @@
 import { ApiError, type CommentAnnotationInput, type Visibility } from '@plenum/protocol'
-import type { Audience } from '../store/comments/audience.ts'
+import type { StoredAnnotation } from '../store/comments/annotation.ts'
+import { type Audience, withoutFormer } from '../store/comments/audience.ts'
 
 /** Keys that would look like the server's own fields of an access context (spec 22.6). */
 const reservedKeys = ['organizationPrivate', '__svc_private_self']
@@ -45,6 +46,27 @@ export function audienceOf({
     ...(access.length > 0 && { access }),
   }
   return Object.keys(audience).length > 0 ? audience : null
+}
+
+/** A longer audience is not kept when it changes. Clients that may have lost the annotation then load all annotations again. */
+const maxFormerLength = 2048
+
+/** The audience of the annotation after the change `seq`, with the former one, so that clients learn what they may not see any more. */
+export function changedAudience(
+  { audience: before, audienceSeq }: StoredAnnotation,
+  audience: Audience | null,
+  seq: number,
+): Pick<StoredAnnotation, 'audience' | 'audienceSeq'> {
+  const former = withoutFormer(before)
+  const json = JSON.stringify(former)
+  if (json === JSON.stringify(audience)) return { audience: before, audienceSeq }
+  const isKept = audience !== null && json.length <= maxFormerLength
+  return {
+    audience: isKept
+      ? { ...audience, former: { audience: former, since: audienceSeq, until: seq } }
+      : audience,
+    audienceSeq: seq,
+  }
 }
 
 export function checkVisibility(visibility: Visibility | undefined, path: string): void {

@@ -7,6 +7,7 @@ import { yieldIfLate } from '../platform/turns/loop-time.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import type { StoredAnnotation, StoredComment } from '../store/comments/annotation.ts'
 import * as annotations from '../store/comments/annotations.ts'
+import { withoutFormer } from '../store/comments/audience.ts'
 import * as comments from '../store/comments/comments.ts'
 import { removeNotificationsAbout } from '../store/deletions/annotation-notifications.ts'
 import type { Db } from '../store/engine/db.ts'
@@ -140,7 +141,7 @@ export class ThreadChanges {
       ...this.#document,
       annotationId,
       actorId,
-      audience,
+      audience: withoutFormer(audience),
       notifies,
       payload: { annotation: summaryOf(annotation), ...(comment && commentPayload(comment)), ...payload },
       seq: this.seq,
@@ -215,6 +216,12 @@ const summaryOf = ({ annotationId, number, authorId, assigneeId, data }: StoredA
   ...(assigneeId !== null && { assignedTo: { userId: assigneeId } }),
   ...data,
 })
+
+/** The number of the annotation that an event, or the snapshot in an activity, is about. A number is never used again. */
+export function annotationNumberIn(payload: unknown): number | undefined {
+  const { annotation } = (payload ?? {}) as { annotation?: { annotationNumber?: number } }
+  return annotation?.annotationNumber
+}
 
 async function inSlices<T>(items: readonly T[], write: (some: readonly T[]) => Promise<void>): Promise<void> {
   for (let from = 0; from < items.length; from += rowsPerSlice) {

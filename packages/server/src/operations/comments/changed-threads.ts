@@ -1,6 +1,6 @@
 import { encodeJson, joinedBody } from '../../calls/answers/encoded-json.ts'
 import type { LongRead } from '../../platform/turns/long-reads.ts'
-import type { Audience } from '../../store/comments/audience.ts'
+import type { StoredAudience } from '../../store/comments/audience.ts'
 import { readChanges } from '../../store/comments/changes.ts'
 import type { Db } from '../../store/engine/db.ts'
 import type { DocumentRef } from '../../store/refs.ts'
@@ -16,11 +16,11 @@ interface ChangedThreads {
   changed: {
     annotationId: string
     json: string | undefined
-    audience: Audience | null
+    audience: StoredAudience | null
     createdSeq: number
     audienceSeq: number
   }[]
-  removed: { annotationId: string; audience: Audience | null }[]
+  removed: { annotationId: string; audience: StoredAudience | null }[]
   isTooMany: boolean
 }
 

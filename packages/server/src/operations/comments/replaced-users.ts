@@ -2,7 +2,7 @@ import type { UserReplacement } from '@plenum/protocol'
 import type { CommentContent, StoredAnnotation, StoredComment } from '../../store/comments/annotation.ts'
 import * as comments from '../../store/comments/comments.ts'
 import { unique } from '../shared/batches.ts'
-import { audienceOf } from '../../threads/audience-of.ts'
+import { audienceOf, changedAudience } from '../../threads/audience-of.ts'
 import { involvedIn, withComments } from '../../threads/counters.ts'
 import type { ThreadChanges, ThreadContext } from '../../threads/thread-changes.ts'
 import { replaceBraced } from './new-comment.ts'
@@ -22,7 +22,8 @@ export async function replaceUsers(
   await comments.replaceUsers(db, apiKey, organizationId, annotation, newIds)
 
   const all = contents.comments.map((comment) => replaceInComment(comment, replaced))
-  const after = replaceInAnnotation(withComments(annotation, all), replaced, organizationId)
+  const other = replaceInAnnotation(withComments(annotation, all), replaced, organizationId)
+  const after = { ...other, ...changedAudience(annotation, other.audience, changes.seq) }
   const hasReacted = contents.reactions.some(({ userId }) => newIds.has(userId))
   const isSame = JSON.stringify([after, all]) === JSON.stringify([annotation, contents.comments])
   const users = contents.users.map((user) => ({ ...user, userId: replaced(user.userId) }))
@@ -31,8 +32,7 @@ export async function replaceUsers(
 
   await comments.setInvolved(db, apiKey, organizationId, annotation, involvedIn(after, all, users))
   for (const comment of all) changes.putComment(annotation, { ...comment, lastUpdated: now })
-  const isAudienceSame = JSON.stringify(after.audience) === JSON.stringify(annotation.audience)
-  const changed = { ...after, lastUpdated: now, ...(!isAudienceSame && { audienceSeq: changes.seq }) }
+  const changed = { ...after, lastUpdated: now }
   changes.put(changed)
   changes.record({ name: 'comment_annotation.update', annotation: changed, notifies: false })
   return changed

@@ -13,10 +13,16 @@ import { yieldIfLate } from '../../platform/turns/loop-time.ts'
 import type { StoredAnnotation, StoredRange } from '../../store/comments/annotation.ts'
 import { outcomes } from '../shared/batches.ts'
 import { locationIdOf } from '../shared/locations.ts'
-import { audienceOf, checkVisibility } from '../../threads/audience-of.ts'
+import { audienceOf, changedAudience, checkVisibility } from '../../threads/audience-of.ts'
 import { anchorRanges } from './anchored-ranges.ts'
 import { ensureAuthors, findExisting, type NamedUser, requireExisting } from './authors.ts'
-import { notifies, refuseFields, requireAccess, requireAuthorship } from './acting-user.ts'
+import {
+  notifies,
+  refuseFields,
+  requireAccess,
+  requireAuthorship,
+  requirePrivateComments,
+} from './acting-user.ts'
 import { replaceUsers } from './replaced-users.ts'
 import { selectAnnotations } from './selected-annotations.ts'
 import { ThreadChanges } from '../../threads/thread-changes.ts'
@@ -54,6 +60,7 @@ async function updatePrepared(call: Call<Update>, range: StoredRange | undefined
   refuseFields(user, input, ['updateUsers', 'triggerNotification'])
   if (change) {
     refuseFields(user, change, ['from', 'resolvedByUserId', 'statusUpdatedByUserId'], 'updatedData.')
+    requirePrivateComments(caller, change.visibility)
     await checkUsers(call, change)
   }
   await ensureAuthors(
@@ -147,13 +154,13 @@ function applyChange(
   if (context) after.data.context = context
   if (visibility) after.data.visibility = visibility
   if (context || visibility || from) {
-    after.audience = audienceOf({
+    const audience = audienceOf({
       visibility: after.data.visibility,
       context: after.data.context,
       authorId: after.authorId,
       organizationId: input.organizationId,
     })
-    if (JSON.stringify(after.audience) !== JSON.stringify(before.audience)) after.audienceSeq = changes.seq
+    Object.assign(after, changedAudience(before, audience, changes.seq))
   }
   changes.put(after)
   if (after.assigneeId !== before.assigneeId) {

@@ -13,6 +13,7 @@ import { denied, refuseFields } from '../comments/acting-user.ts'
 import { byId, inLockOrder, outcomes, unique } from '../shared/batches.ts'
 import { withoutNulls } from '../shared/without-nulls.ts'
 import { filterOf } from './filters.ts'
+import { visibleTo } from './visible.ts'
 import { readersOf } from '../../events/inbox/recipients.ts'
 
 type Update = Operations['notifications']['update']
@@ -40,7 +41,7 @@ interface Position {
  * same call again.
  */
 export const updateNotifications: PreparedWrite<Update> = {
-  async prepare(call): Promise<ReadonlySet<string> | undefined> {
+  async prepare(call): Promise<Prepared> {
     const {
       input,
       caller,
@@ -48,8 +49,9 @@ export const updateNotifications: PreparedWrite<Update> = {
       services: { writeStep, permissionProvider },
     } = call
     checkUser(call)
-    const changes = changesOf(input)
-    if (!(await mayExceedTransaction(db, call, changes))) return undefined
+    const hidden = await findHidden(call)
+    const changes = changesOf(input, hidden)
+    if (!(await mayExceedTransaction(db, call, changes))) return { hidden }
     await checkSizes(db, call, changes)
     const updated = new Set<string>()
     for (let next: Position | undefined = { change: 0 }; next;) {
@@ -64,11 +66,11 @@ export const updateNotifications: PreparedWrite<Update> = {
       )
       for (const id of some) updated.add(id)
     }
-    return updated
+    return { hidden, updatedBefore: updated }
   },
 
-  async write(call, updatedBefore: ReadonlySet<string> | undefined) {
-    const changes = changesOf(call.input)
+  async write(call, { hidden, updatedBefore }: Prepared) {
+    const changes = changesOf(call.input, hidden)
     const updated = new Set(updatedBefore)
     if (!updatedBefore) {
       const ids: string[] = []
@@ -94,6 +96,13 @@ function affectedUsers(input: Input<Update>): { userIds?: string[] } {
   return isForAll ? {} : { userIds: unique(changes.flatMap(({ readByUserIds = [] }) => readByUserIds)) }
 }
 
+/** What is known before the last transaction. */
+interface Prepared {
+  hidden: ReadonlySet<string>
+  /** Set if all changes were made before. */
+  updatedBefore?: ReadonlySet<string>
+}
+
 /** Thrown to roll back a transaction that needs answers of the permission provider. */
 class Unanswered extends Error {}
 
@@ -115,7 +124,23 @@ async function askingProvider<T>(
 const listOf = ({ notifications }: Input<Update>): readonly Change[] =>
   Array.isArray(notifications) ? notifications : [notifications]
 
-const changesOf = (input: Input<Update>): Changes => inLockOrder(byId(listOf(input), ({ id }) => id))
+/** The changes, without those of notifications that do not exist for the caller. */
+const changesOf = (input: Input<Update>, hidden: ReadonlySet<string>): Changes =>
+  inLockOrder(byId(listOf(input), ({ id }) => id)).filter(([id]) => !hidden.has(id))
+
+/** The ids of notifications that the calling user may not read any more (spec 18.2.1). */
+async function findHidden(call: Call<Update>): Promise<ReadonlySet<string>> {
+  const { user } = call.caller
+  const hidden = new Set<string>()
+  const changes = user ? changesOf(call.input, hidden) : []
+  for (let start = 0; user && start < changes.length; start += notificationsPerQuery) {
+    const found = await find(call.db, call, changes.slice(start, start + notificationsPerQuery))
+    const rows = [...found.values()]
+    const visible = new Set((await visibleTo(call, user.userId)(rows)).map(({ id }) => id))
+    for (const { id } of rows) if (!visible.has(id)) hidden.add(id)
+  }
+  return hidden
+}
 
 /** Whether the changes may be too many for one transaction. */
 async function mayExceedTransaction(db: Db, call: Call<Update>, changes: Changes): Promise<boolean> {

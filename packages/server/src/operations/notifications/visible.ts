@@ -1,28 +1,28 @@
-import type { Operations } from '@plenum/protocol'
 import type { ProviderAnswers } from '../../access/provider/permission-provider.ts'
-import { evaluateSession } from '../../access/sessions/session-access.ts'
+import { createSessionVisible, evaluateSession } from '../../access/sessions/session-access.ts'
 import { createVisible } from '../../access/viewers.ts'
-import type { Call } from '../../calls/call.ts'
+import type { Call, UserCaller } from '../../calls/call.ts'
 import { groupBy } from '../../platform/group-by.ts'
 import { yieldIfLate } from '../../platform/turns/loop-time.ts'
 import * as annotations from '../../store/comments/annotations.ts'
+import type { Audience } from '../../store/comments/audience.ts'
 import type { StoredNotification } from '../../store/notifications/lists.ts'
 import { unique } from '../shared/batches.ts'
 
 type Rows = readonly StoredNotification[]
 
+/** The parts of a call that the check uses. */
+interface ReadingCall extends Pick<Call, 'db' | 'now' | 'services'> {
+  caller: UserCaller
+  input: { organizationId: string }
+}
+
 /**
  * Keeps the notifications that the user may read: one about a comment only while the user can read the document and sees the
- * annotation (spec 18.2.1).
+ * annotation, and one with an access context only while the user holds every field of it (spec 18.2.1).
  */
 export function visibleTo(
-  {
-    caller,
-    db,
-    now,
-    input: { organizationId },
-    services: { permissionProvider },
-  }: Call<Operations['notifications']['get']>,
+  { caller, db, now, input: { organizationId }, services: { permissionProvider } }: ReadingCall,
   userId: string,
 ): (rows: Rows) => Promise<StoredNotification[]> {
   const { apiKey } = caller
@@ -40,8 +40,16 @@ export function visibleTo(
     return new Set(stored.filter(({ audience }) => isVisible(audience)).map((one) => one.annotationId))
   }
 
-  return (rows) =>
-    permissionProvider.check(caller, async (answers) => {
+  const keepHeld = async (rows: Rows) => {
+    const audiences = rows.map(audienceOf)
+    if (audiences.every((audience) => audience === null)) return rows
+    const isVisible = await createSessionVisible(db, apiKey, organizationId, session, now)(audiences)
+    return rows.filter((_, index) => isVisible(audiences[index] ?? null))
+  }
+
+  return async (all) => {
+    const rows = await keepHeld(all)
+    return permissionProvider.check(caller, async (answers) => {
       const aboutComments = rows.filter(({ content }) => content.targetAnnotationId !== undefined)
       const seen = new Map<string, Set<string>>()
       for (const [documentId, some] of groupBy(aboutComments, (one) => one.documentId)) {
@@ -53,4 +61,11 @@ export function visibleTo(
           id === undefined || seen.get(documentId)?.has(id) === true,
       )
     })
+  }
+}
+
+/** Who may read a notification by its access context. */
+function audienceOf({ content: { context } }: StoredNotification): Audience | null {
+  const fields = Object.entries((context?.access ?? {}) as Record<string, string | number>)
+  return fields.length === 0 ? null : { access: fields.map(([key, value]) => `${key}:${value}`) }
 }

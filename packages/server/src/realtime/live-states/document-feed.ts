@@ -125,8 +125,8 @@ export class DocumentFeed {
     const until = this.#position?.seq ?? 0
     const changes = await this.#deps.readThreads(seq, until)
     if (changes.isTooMany) return undefined
-    const visible = this.#deps.visibleFor(session)
-    return { until, fields: fieldsOf(await filterThreads(changes, seq, visible)) }
+    const threads = await filterThreads(changes, seq, this.#deps.visibleFor(session))
+    return threads && { until, fields: fieldsOf(threads) }
   }
 
   /** Call it when something was stored. Reads and broadcasts it if there are subscribers. */
@@ -182,7 +182,7 @@ export class DocumentFeed {
     return entries
   }
 
-  /** The changed threads for each subscriber to threads. */
+  /** The changed threads for each subscriber to threads, except subscribers that must load the threads again. */
   async #readThreads(position: Position): Promise<ReadonlyMap<FeedSubscriber, VisibleThreads> | undefined> {
     const from = this.#position?.seq
     if (from === undefined || from === position.seq) return undefined
@@ -193,7 +193,8 @@ export class DocumentFeed {
     if (changes.isTooMany) return found
     for (const subscriber of subscribers) {
       const visible = this.#deps.visibleFor(subscriber.session)
-      found.set(subscriber, await filterThreads(changes, from, visible))
+      const threads = await filterThreads(changes, from, visible)
+      if (threads) found.set(subscriber, threads)
     }
     return found
   }

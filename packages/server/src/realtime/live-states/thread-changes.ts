@@ -1,4 +1,4 @@
-import type { Audience, Visible } from '../../store/comments/audience.ts'
+import type { StoredAudience, Visible } from '../../store/comments/audience.ts'
 import { RefFrames } from '../sockets/ref-frames.ts'
 
 /** An annotation that changed. */
@@ -6,7 +6,7 @@ export interface ChangedThread {
   annotationId: string
   /** The annotation as clients receive it. Undefined: it is large, and clients load it with a call. */
   json: string | undefined
-  audience: Audience | null
+  audience: StoredAudience | null
   /** The numbers of the changes that added it, and that changed its audience last. */
   createdSeq: number
   audienceSeq: number
@@ -16,7 +16,7 @@ export interface ChangedThread {
 export interface ThreadChanges {
   changed: readonly ChangedThread[]
   /** Annotations that were deleted, with the audience that they had. */
-  removed: readonly { annotationId: string; audience: Audience | null }[]
+  removed: readonly { annotationId: string; audience: StoredAudience | null }[]
   /** More changed than one message should have. Then both lists are empty, and clients load the annotations again. */
   isTooMany: boolean
 }
@@ -31,23 +31,34 @@ export interface VisibleThreads {
   isEmpty: boolean
 }
 
+/** A thread that a client may not see. */
+type HiddenThread = Pick<ChangedThread, 'annotationId' | 'audience'>
+
 /**
- * Leaves only the changes that a client may see. An annotation that the client may have seen before, and may not see any
- * more, is a removed one for it.
+ * Leaves only the changes that a client may see. An annotation that the client could see before, and may not see any more, is a
+ * removed one for it. Returns undefined if this is not known of an annotation: then the client loads all annotations again.
  */
 export async function filterThreads(
   { changed, removed }: ThreadChanges,
   from: number,
   visible: Visible | undefined,
-): Promise<VisibleThreads> {
-  const audiences = [...changed, ...removed].map(({ audience }) => audience)
+): Promise<VisibleThreads | undefined> {
+  const audiences = [...changed, ...removed].flatMap(({ audience }) =>
+    audience?.former ? [audience, audience.former.audience] : [audience],
+  )
   const isVisible = visible && audiences.some((one) => one !== null) ? await visible(audiences) : () => true
   const shown = changed.filter(({ audience }) => isVisible(audience))
-  const hidden = changed.filter(
-    ({ audience, createdSeq, audienceSeq }) =>
-      !isVisible(audience) && createdSeq <= from && audienceSeq > from,
-  )
-  const gone = idsOf([...removed.filter(({ audience }) => isVisible(audience)), ...hidden])
+  const hidden: HiddenThread[] = [
+    ...changed.filter(({ createdSeq, audienceSeq }) => createdSeq <= from && audienceSeq > from),
+    ...removed.filter(({ audience }) => audience?.former && audience.former.until > from),
+  ].filter(({ audience }) => !isVisible(audience))
+  const wasVisible = ({ audience }: HiddenThread) => audience?.former && isVisible(audience.former.audience)
+  const isUnknown = ({ audience }: HiddenThread) => !audience?.former || audience.former.since > from
+  if (hidden.some((thread) => !wasVisible(thread) && isUnknown(thread))) return undefined
+  const gone = idsOf([
+    ...removed.filter(({ audience }) => isVisible(audience)),
+    ...hidden.filter((thread) => wasVisible(thread)),
+  ])
   const isEmpty = shown.length === 0 && gone.length === 0
   return { changed: shown, removed: gone, key: JSON.stringify([idsOf(shown), gone]), isEmpty }
 }

@@ -6,7 +6,7 @@ import type {
   Status,
   Visibility,
 } from '@plenum/protocol'
-import type { Audience } from './audience.ts'
+import type { StoredAudience } from './audience.ts'
 import type { AnnotationTable, CommentTable } from '../schema/comment-tables.ts'
 import { parse } from '../engine/json.ts'
 
@@ -83,7 +83,7 @@ export interface StoredAnnotation extends AnnotationRef {
   lastCommentSeq: number
   lastCommentBy: string
   otherCommentSeq: number
-  audience: Audience | null
+  audience: StoredAudience | null
   data: AnnotationData
   createdAt: number
   lastUpdated: number

@@ -10,6 +10,7 @@ import { prepared, sqliteOf } from '../engine/prepared.ts'
 import type { DocumentRef } from '../refs.ts'
 import type { AnnotationTable } from '../schema/comment-tables.ts'
 import { type AnnotationRef, type StoredAnnotation, toAnnotation } from './annotation.ts'
+import { withoutFormer } from './audience.ts'
 import { annotationKey, belongsTo, type KeyColumn, keysOf } from './annotation-key.ts'
 
 /**
@@ -124,7 +125,8 @@ function toRow(apiKey: string, organizationId: string, annotation: StoredAnnotat
   const data = JSON.stringify(annotation.data)
   const audience = annotation.audience && JSON.stringify(annotation.audience)
   // Both together are limited: a list reads the audience of many annotations.
-  limitData([data, audience ?? ''], `annotation ${annotationId}`)
+  const limited = JSON.stringify(withoutFormer(annotation.audience)) ?? ''
+  limitData([data, limited], `annotation ${annotationId}`)
   return {
     api_key: apiKey,
     organization_id: organizationId,
@@ -195,13 +197,15 @@ export async function remove(
   annotations: readonly StoredAnnotation[],
   seq: number,
 ): Promise<void> {
-  const removed = annotations.map(({ documentId, annotationId, audience }) => ({
+  const removed = annotations.map(({ documentId, annotationId, audience, audienceSeq }) => ({
     api_key: apiKey,
     organization_id: organizationId,
     document_id: documentId,
     annotation_id: annotationId,
     seq,
-    audience: audience && JSON.stringify(audience),
+    // A former audience in another document says nothing about the clients of this one.
+    audience:
+      audience && JSON.stringify(audience.former?.until === audienceSeq ? audience : withoutFormer(audience)),
   }))
   const keys = keysOf(apiKey, organizationId, annotations)
   // On SQLite one by one: foreign keys delete up to a thousand comments with each.

@@ -10,6 +10,25 @@ export interface Audience {
   access?: readonly string[]
 }
 
+/** The audience of an annotation. */
+export interface StoredAudience extends Audience {
+  /** The audience before the last change. Absent: it was never changed, or the former one was too large to be kept. */
+  former?: FormerAudience
+}
+
+/** An audience that an annotation had from the change `since` of the document until the change `until`. */
+interface FormerAudience {
+  audience: Audience | null
+  since: number
+  until: number
+}
+
+export function withoutFormer(audience: StoredAudience | null): Audience | null {
+  if (audience === null) return null
+  const { former: _, ...current } = audience
+  return current
+}
+
 export interface Viewer {
   readonly userId: string
   isMemberOf(organizationId: string): boolean

@@ -2,12 +2,12 @@ import type { Db } from '../engine/db.ts'
 import { parse } from '../engine/json.ts'
 import type { DocumentRef } from '../refs.ts'
 import { type StoredAnnotation, toAnnotation } from './annotation.ts'
-import type { Audience } from './audience.ts'
+import type { StoredAudience } from './audience.ts'
 
 /** The annotations of a document that changed after `from`, up to and including `to`: those that exist, and those removed. */
 export interface Changes {
   changed: StoredAnnotation[]
-  removed: { annotationId: string; audience: Audience | null }[]
+  removed: { annotationId: string; audience: StoredAudience | null }[]
 }
 
 /** Reads the changes, at most `limit` of each kind. An annotation that changed again after `to` is left for the next read. */
@@ -44,7 +44,7 @@ export async function readChanges(
     changed: changed.map(toAnnotation),
     removed: removed.map((row) => ({
       annotationId: row.annotation_id,
-      audience: row.audience === null ? null : parse<Audience>(row.audience),
+      audience: row.audience === null ? null : parse<StoredAudience>(row.audience),
     })),
   }
 }

@@ -79,6 +79,38 @@ describe.each(stores)('the feed of comment threads on %s', (store) => {
     expect(await grace.take('threads')).toMatchObject({ changed: [{ annotationId: 'public' }], removed: [] })
   })
 
+  test('[R54.1] [25.6.1] a client learns nothing of a hidden thread whose audience changes, and loads again what it may have lost', async () => {
+    const { connect, open, add, client } = await scene()
+    const show = (annotationId: string, userIds: string[]) =>
+      client.commentAnnotations.update({
+        ...ref,
+        annotationIds: [annotationId],
+        updatedData: { visibility: { type: 'restricted', userIds } },
+      })
+    const remove = (annotationId: string) =>
+      client.commentAnnotations.delete({ ...ref, annotationIds: [annotationId] })
+    await add('hidden', { visibility: { type: 'restricted', userIds: ['ada'] } })
+    for (const id of ['shown', 'deleted', 'changedTwice']) await add(id)
+    const grace = await connect('grace')
+    const { position } = await open(grace, ['comments'])
+    const since = async (from: object) => {
+      const socket = await connect('grace')
+      return (await open(socket, ['comments'], from)).threads
+    }
+    await client.users.add({ organizationId: 'org_1', users: [{ userId: 'linus' }] })
+    await show('hidden', ['linus'])
+    await remove('hidden')
+    await show('shown', ['ada'])
+    expect(await grace.take('threads')).toMatchObject({ changed: [], removed: ['shown'] })
+    await show('deleted', ['ada'])
+    await remove('deleted')
+    const expected = { reset: false, changed: [], removed: ['shown', 'deleted'], large: [] }
+    expect(await since(position)).toEqual(expected)
+    await show('changedTwice', ['ada'])
+    await show('changedTwice', ['ada', 'linus'])
+    expect(await since(position)).toMatchObject({ reset: true, changed: [], removed: [] })
+  })
+
   test('[R54.2] [R11] a client that connects again gets what changed after its position: threads, removals and live states', async () => {
     const { connect, open, add, client } = await scene()
     await add('kept')

@@ -80,7 +80,7 @@ describe.each(stores)('activities that come from events on %s', (store) => {
     const commentData = [{ commentText: 'x'.repeat(9000) }]
     const { data } = await ada.comments.add({ ...ref, annotationId, commentData })
     expect((await list())[0]?.entityData).toEqual({
-      annotation: { annotationId },
+      annotation: { annotationId, annotationNumber: 1 },
       comment: { commentId: data[0] },
     })
     await ada.commentAnnotations.delete({ ...ref, annotationIds: [annotationId] })

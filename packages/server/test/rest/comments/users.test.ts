@@ -183,8 +183,42 @@ describe.each(stores)('calls of users on %s', (store) => {
     expect((await remove(admin)).data.a1?.success).toBe(true)
   })
 
+  test('[25.6] [21.2.2] [27.1.6] an annotation with the id of a deleted private one does not show the events and activities of that one', async () => {
+    const { signIn, add, client: backend } = await scene()
+    await backend.activityConfig.update({ activityServiceConfig: { isEnabled: true } })
+    const [ada, grace] = [await signIn('ada', [member]), await signIn('grace', [member])]
+    const annotationId = 'a1'
+    await add(annotationId, { visibility: { type: 'restricted', userIds: ['ada'] } })
+    const reply = (client: Client, commentText: string) =>
+      client.comments.add({ ...ref, annotationId, commentData: [{ commentText }] })
+    await reply(ada, 'secret')
+    await backend.commentAnnotations.delete({ ...ref, annotationIds: [annotationId] })
+    const mine = { annotationId, commentData: [{ commentText: 'mine' }] }
+    await grace.commentAnnotations.add({ ...ref, commentAnnotations: [mine] })
+    await reply(grace, 'more')
+    const names = async (client: Client) => ({
+      events: (await client.events.get(ref)).data.events.map(({ name }) => name),
+      activities: (await client.activities.get({ ...ref, order: 'asc' })).data.map((one) => one.actionType),
+    })
+    const added = ['comment_annotation.add', 'comment.add']
+    await expect.poll(() => names(grace), { timeout: 20_000 }).toEqual({ events: added, activities: added })
+    expect(await names(ada)).toEqual({
+      events: [...added, 'comment_annotation.delete', ...added],
+      activities: ['comment.add', ...added],
+    })
+  })
+
   test('[25.6.3] a user makes an annotation private only if private comments are on', async () => {
-    const { signIn, client: backend } = await scene()
+    const { signIn, add: addByAda, client: backend } = await scene()
+    await addByAda('a1')
+    const ada = await signIn('ada', [member])
+    const restrict = () =>
+      ada.commentAnnotations.update({
+        ...ref,
+        annotationIds: ['a1'],
+        updatedData: { visibility: { type: 'restricted', userIds: ['ada'] } },
+      })
+    await expect(restrict()).rejects.toMatchObject({ status: 'PERMISSION_DENIED' })
     const client = await signIn('grace', [member])
     const add = () =>
       client.commentAnnotations.add({
@@ -196,6 +230,7 @@ describe.each(stores)('calls of users on %s', (store) => {
     await expect(add()).rejects.toMatchObject({ status: 'PERMISSION_DENIED' })
     await backend.apiKeyConfig.update({ enablePrivateComments: true })
     await add()
+    await restrict()
   })
 
   test('[19.5] [19.6] comments of others are unread until the user marks the annotation as viewed', async () => {

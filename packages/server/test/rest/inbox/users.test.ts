@@ -65,6 +65,42 @@ describe.each(stores)('the inbox of a user on %s', (store) => {
     ).rejects.toEqual(refused('userId must be the user of the token.'))
   })
 
+  test('[18.2.1] [25.6] a notification with an access context is only for users who hold every field of it', async () => {
+    const { client, signIn, inboxOf } = await scene(server, ['ada', 'grace', 'linus'])
+    const fields = [
+      { type: 'context' as const, id: 'team:red', organizationId },
+      { type: 'context' as const, id: 'level:2', organizationId },
+    ]
+    const [red, level] = fields as [(typeof fields)[0], (typeof fields)[0]]
+    await client.permissions.add({ user: { userId: 'ada' }, permissions: { resources: [red, level] } })
+    await client.permissions.add({ user: { userId: 'grace' }, permissions: { resources: [red] } })
+    const { data } = await client.notifications.add({
+      ...ref,
+      actionUser: { userId: 'actor' },
+      displayHeadlineMessageTemplate: 'News',
+      displayBodyMessage: 'for few',
+      notifyUsers: ['ada', 'grace', 'linus'].map((userId) => ({ userId })),
+      context: { access: { team: 'red', level: 2 } },
+    })
+    const read = async (userId: string, resources: object[] = []) => {
+      const own = await (await signIn(userId, resources)).notifications.get({ organizationId })
+      return [(await inboxOf(userId)).length, own.data.length]
+    }
+    expect([await read('ada'), await read('grace'), await read('linus')]).toEqual([
+      [1, 1],
+      [0, 0],
+      [0, 0],
+    ])
+    expect(await read('linus', fields)).toEqual([0, 1])
+    const grace = await signIn('grace')
+    const marked = await grace.notifications.update({
+      organizationId,
+      notifications: [{ id: data.id, readByUserIds: ['grace'] }],
+    })
+    expect(marked.data[data.id]).toMatchObject({ success: false })
+    expect((await client.notifications.get(ref)).data.length).toBe(1)
+  })
+
   test('[18.2.1] [25.6] a notification about a comment is hidden from a user who no longer sees the annotation or the document', async () => {
     const { client, reply, signIn, expectBodies, inboxOf, addThread } = await scene(server)
     await addThread('b')
@@ -86,9 +122,16 @@ describe.each(stores)('the inbox of a user on %s', (store) => {
     expect(await own()).toEqual(['in b'])
     expect(await own({ pageSize: 1, order: 'asc' })).toEqual(['in b'])
     expect((await inboxOf('grace')).length).toBe(1)
+    const hidden = (await client.notifications.get({ ...ref, order: 'asc' })).data[0]?.id as string
+    const marked = await grace.notifications.update({
+      organizationId,
+      notifications: [{ id: hidden, readByUserIds: ['grace'] }],
+    })
+    expect(marked.data).toEqual({ [hidden]: { success: false, message: 'Failed to update notification.' } })
     expect((await client.notifications.get(ref)).data.length).toBe(2)
     await restrict({ type: 'public' })
     expect(await own()).toEqual(['in b', 'in a1'])
+    expect((await inboxOf('grace', { notificationIds: [hidden] }))[0]).toMatchObject({ isUnread: true })
     await client.documents.updateAccess({
       organizationId,
       documentIds: [documentId],

@@ -113,6 +113,17 @@ export class RealtimeSocket extends TestSocket {
   ): Promise<MessageOf<'done'> | MessageOf<'error'>> {
     const id = ++this.#lastId
     this.send({ type: 'setLiveState', ref, id, liveStateDataId, data, merge })
+    return this.#takeAnswer(id)
+  }
+
+  /** Calls an operation, such as `comments.get`, and returns the answer. */
+  async call(operation: string, input: object): Promise<MessageOf<'done'> | MessageOf<'error'>> {
+    const id = ++this.#lastId
+    this.send({ type: 'call', id, operation, input: { ...input } })
+    return this.#takeAnswer(id)
+  }
+
+  async #takeAnswer(id: number): Promise<MessageOf<'done'> | MessageOf<'error'>> {
     const isAnswer = (message: ServerMessage) =>
       (message.type === 'done' || message.type === 'error') && message.id === id
     return (await this.#take(this.messages, isAnswer, 'answer')) as MessageOf<'done'> | MessageOf<'error'>
