@@ -13,6 +13,9 @@ import { parseArgs } from 'node:util'
 const files = [
   'packages/server/test/faults/durability.test.ts',
   'packages/server/test/faults/realtime-durability.test.ts',
+  'packages/server/test/faults/killed-comments.test.ts',
+  'packages/server/test/faults/killed-inbox.test.ts',
+  'packages/server/test/rest/comments/anchors.test.ts',
   'packages/server/test/realtime/documents/resume.test.ts',
   'packages/server/test/realtime/editors/races.test.ts',
   'packages/server/test/realtime/editors/orders.test.ts',

@@ -1,6 +1,5 @@
 import { type EventName, eventNames, groupedNames } from '@plenum/protocol'
 import { newId, newNotificationId } from '../../access/ids.ts'
-import { yieldIfLate } from '../../platform/turns/loop-time.ts'
 import * as jobs from '../../store/jobs.ts'
 import * as pending from '../../store/notifications/pending.ts'
 import { findSettings } from '../../store/notifications/service-config.ts'
@@ -32,12 +31,13 @@ export const inbox: EventConsumer = {
         jobId: newId('job'),
       }))
     await pending.add(db, apiKey, added)
-    const kind = 'notification.deliver'
+    const kind = 'notification.deliver' as const
     const runAt = now + delaySeconds * 1000
-    for (const { jobId, organizationId, id: notificationId } of added) {
-      await yieldIfLate()
-      await jobs.add(db, { jobId, apiKey, kind, payload: { organizationId, notificationId }, now, runAt })
-    }
+    const newJobs = added.map(({ jobId, organizationId, id: notificationId }) => {
+      const payload = { organizationId, notificationId }
+      return { jobId, apiKey, kind, payload, now, runAt }
+    })
+    await jobs.add(db, ...newJobs)
     if (added.length > 0) wakeJobs()
   },
 }

@@ -2,6 +2,7 @@ import type { EditorRange } from '@plenum/protocol'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
+import { rounds } from '../../support/effort.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { converged } from '../../support/clients/convergence.ts'
 import { saved } from '../../support/clients/hocuspocus-client.ts'
@@ -79,7 +80,7 @@ describe.each(stores)('ranges of annotations on %s', (store) => {
         socket.destroy()
       }
     })
-    await fc.assert(property, { numRuns: 8 })
+    await fc.assert(property, { numRuns: rounds(8) })
   })
 
   test('[19.8.2] positions are Yjs positions or offsets, in either direction, and an update replaces or removes the range', async () => {
