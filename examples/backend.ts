@@ -34,7 +34,7 @@ export async function startBackend({ plenumUrl, dataDir, pageDir, port }: Backen
       if (!user) throw new Error(`There is no user ${userId}.`)
       const { data } = await plenum.auth.generateToken({
         userId,
-        userProperties: { name: user.name, email: `${userId}@example.com` },
+        userProperties: { ...user, email: `${userId}@example.com` },
         permissions: {
           resources: [
             { type: 'organization', id: 'acme', accessRole: userId === 'vic' ? 'viewer' : 'editor' },

@@ -33,7 +33,7 @@ export function showCode(
   const text = doc.getText('code')
   return new EditorView({
     doc: text.toString(),
-    extensions: [basicSetup, yCollab(text, awareness)],
+    extensions: [basicSetup, EditorView.lineWrapping, yCollab(text, awareness)],
     parent: element,
   })
 }

@@ -8,3 +8,10 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   created.append(...children)
   return created
 }
+
+/** The name of a user, with a dot in the color of the user. */
+export function showName(name: string, color = ''): HTMLElement {
+  const shown = element('b', { className: 'name' }, name)
+  shown.style.setProperty('--color', color)
+  return shown
+}

@@ -20,6 +20,9 @@ export function showInbox(parent: HTMLElement, inbox: Inbox): void {
     const unread = inbox.notifications.filter(({ isUnread }) => isUnread).map(({ id }) => id)
     if (!details.open && unread.length > 0) void inbox.markRead(...unread)
   })
+  document.addEventListener('click', ({ target }) => {
+    if (!details.contains(target as Node)) details.open = false
+  })
   const render = () => {
     const { notifications, unreadCount, error } = inbox
     summary.textContent = unreadCount > 0 ? `Inbox (${unreadCount})` : 'Inbox'

@@ -1,9 +1,9 @@
 import { createClient, type LiveDocument } from '@plenum/client'
 import { connectWithHocuspocus } from './hocuspocus.ts'
 import { showCode, showRichText } from './editors.ts'
-import { element } from './elements.ts'
+import { element, showName } from './elements.ts'
 import { showInbox } from './inbox.ts'
-import { selectedRange, selectRange } from './ranges.ts'
+import { highlightRanges, selectedRange, selectRange } from './ranges.ts'
 import type { Session } from './session.ts'
 import { showThreads } from './threads.ts'
 import { connectWithYWebsocket } from './y-websocket.ts'
@@ -21,7 +21,7 @@ async function showUser(userId: string, connect: typeof connectWithYWebsocket): 
   const session = await signIn(userId)
   const { user, people, plenumUrl } = session
   const status = element('small', { className: 'status' }, '…')
-  const heading = element('h2', {}, user.name, status)
+  const heading = element('h2', {}, showName(user.name, user.color), status)
   const [rich, code] = [element('div', { className: 'rich' }), element('div', { className: 'code' })]
   const threads = element('aside', { className: 'threads', ariaLabel: 'Comments' })
   const editors = element('div', {}, rich, code)
@@ -51,6 +51,11 @@ async function showUser(userId: string, connect: typeof connectWithYWebsocket): 
     selectedRange: () => selectedRange(tiptap, 'text'),
     select: (range) => selectRange(tiptap, range),
   })
+  const openRanges = () =>
+    welcome.threads.threads.flatMap(({ status, targetEditor }) =>
+      targetEditor && status.type !== 'terminal' ? targetEditor : [],
+    )
+  welcome.threads.subscribe(highlightRanges(tiptap, openRanges))
   return welcome
 }
 

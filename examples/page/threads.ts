@@ -1,5 +1,5 @@
 import type { Thread, Threads } from '@plenum/client'
-import { element } from './elements.ts'
+import { element, showName } from './elements.ts'
 import type { Session } from './session.ts'
 
 interface ThreadsView {
@@ -47,38 +47,43 @@ export function showThreads(
     const { annotationId, comments, status, targetEditor: range, unread } = thread
     const isResolved = status.type === 'terminal'
     const item = element('li', { className: isResolved ? 'thread resolved' : 'thread' })
-    if (unread) item.dataset.unread = 'true'
-    if (range) {
-      const quote = element('button', { className: 'quote' }, range.quote)
-      quote.addEventListener('click', () => select(range))
-      item.append(quote)
+    if (unread) {
+      item.dataset.unread = 'true'
+      item.addEventListener('click', () => void attempt(() => threads.markViewed(annotationId)))
     }
-    for (const { from, commentText } of comments) {
-      item.append(element('p', {}, element('b', {}, from.name ?? from.userId), ' ', readable(commentText)))
-    }
-    const change = element('button', {}, isResolved ? 'Reopen' : 'Resolve')
+    const change = element('button', { className: 'quiet' }, isResolved ? 'Reopen' : 'Resolve')
     change.addEventListener('click', () => {
       void attempt(() => threads[isResolved ? 'reopen' : 'resolve'](annotationId))
     })
-    item.append(
-      form('Reply', (commentText) => threads.reply(annotationId, { commentText })),
-      change,
-    )
+    const top = element('div', { className: 'top' })
+    if (range) {
+      const quote = element('button', { className: 'quote', title: 'Show in the text' }, range.quote)
+      quote.addEventListener('click', () => select(range))
+      top.append(quote)
+    }
+    top.append(change)
+    item.append(top)
+    for (const { from, commentText } of comments) {
+      item.append(
+        element('p', {}, showName(from.name ?? from.userId, from.color), ' ', readable(commentText)),
+      )
+    }
+    if (!isResolved) item.append(form('Reply', (commentText) => threads.reply(annotationId, { commentText })))
     return item
   }
 
   /** The list is not rendered again while a reply is being typed in it. */
   const render = () => {
     if ([...list.querySelectorAll('input')].some(({ value }) => value !== '')) return
-    list.replaceChildren(...threads.threads.map(shownThread))
+    const empty = element('li', { className: 'hint' }, threads.isLoading ? 'Loading…' : 'No comments yet.')
+    list.replaceChildren(...(threads.threads.length > 0 ? threads.threads.map(shownThread) : [empty]))
     problem.textContent = threads.error?.message ?? ''
   }
   list.addEventListener('change', render)
   threads.subscribe(render)
   parent.append(
-    form('Comment on the selected text. @bob mentions Bob', (commentText) =>
-      threads.add({ commentText, targetEditor: selectedRange() }),
-    ),
+    form('Add a comment', (commentText) => threads.add({ commentText, targetEditor: selectedRange() })),
+    element('p', { className: 'hint' }, 'Select text to comment on it. @bob mentions Bob.'),
     problem,
     list,
   )

@@ -51,6 +51,12 @@ An operation ignores unknown keys of its input, unless its description says that
 | public | none | |
 | workspace | \`x-svc-workspace-id\`, \`x-svc-auth-token\` | \`id\` and \`authToken\` of [\`workspace.create\`](workspace.md#workspacecreate) |
 | API key | \`x-svc-api-key\`, \`x-svc-auth-token\` | a key of \`apiKeyList\`, and its token from [\`authTokens.get\`](auth-tokens.md#authtokensget) |
+| API key or user | those of an API key, or \`Authorization: Bearer\` and a user token | the token is from [\`auth.generateToken\`](auth.md#authgeneratetoken) |
+
+With a user token, an operation acts as that user and sees what the user may see. The user is the author of new comments,
+and \`userId\`, if it is sent, must be the user.
+
+Users can call ${operationsOfUsers(families)}.
 
 ## Versions
 
@@ -87,6 +93,13 @@ ${standardErrors.map(errorRow).join('\n')}
 
 ${families.map(familyTable).join('\n\n')}
 `
+
+const operationsOfUsers = (families: readonly Family[]) =>
+  families
+    .flatMap(({ file, operations }) => operations.map(([name, { access }]) => ({ file, name, access })))
+    .filter(({ access }) => access === 'user')
+    .map(({ file, name }) => `[\`${name}\`](${file}#${anchor(name)})`)
+    .join(', ')
 
 const errorRow = (error: StandardError) =>
   `| ${httpStatusOfError(error)} | \`${error.status}\` | \`${error.message}\` | ${whereOf(error)} | ${error.when} |`

@@ -96,9 +96,9 @@ export function createClient(options: ClientOptions): Client {
     const pairs =
       access === 'workspace'
         ? { 'x-svc-workspace-id': options.workspaceId, 'x-svc-auth-token': options.workspaceAuthToken }
-        : access === 'apiKey' || access === 'user'
-          ? { 'x-svc-api-key': options.apiKey, 'x-svc-auth-token': options.authToken }
-          : {}
+        : access === 'public'
+          ? {}
+          : { 'x-svc-api-key': options.apiKey, 'x-svc-auth-token': options.authToken }
     return Object.fromEntries(
       Object.entries(pairs).filter((pair): pair is [string, string] => pair[1] !== undefined),
     )

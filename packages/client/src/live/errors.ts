@@ -15,8 +15,7 @@ const statusByCode: Readonly<Record<number, ErrorStatus>> = {
 /** What the developer of the application can do, by close code. */
 const adviceByCode: Readonly<Record<number, string>> = {
   [closeCodes.badMessage]: 'Use the same version of the client and the server.',
-  [closeCodes.permissionDenied]:
-    "Check the user's access with permissions.get, and grant it with permissions.add.",
+  [closeCodes.permissionDenied]: 'permissions.explain says why. Give the user access with permissions.add.',
   [closeCodes.gone]: 'Close the document. Opening it again creates a new, empty one.',
   [closeCodes.invalidUpdate]:
     'The local changes stay in `editor.doc`. Reload the page to continue with the content on the server.',

@@ -9,7 +9,7 @@ export interface ApiKeyConfig {
   planInfo: PlanInfo
   /** The `accessType` of documents and folders that neither set nor inherit one. */
   defaultDocumentAccessType: AccessType
-  /** Whether comments can be private. */
+  /** Whether users can make comments private. Backends always can. */
   isPrivateCommentsEnabled: boolean
   /** Stored without effect: clients always need a valid user token. */
   requireJwtToken: boolean
@@ -22,7 +22,7 @@ export interface ApiKeyConfig {
 }
 
 export interface ApiKeyOptions {
-  /** Whether comments can be private. */
+  /** Whether users can make comments private. Backends always can. */
   enablePrivateComments?: boolean
   /** Stored without effect: clients always need a valid user token. */
   requireJwtToken?: boolean

@@ -254,7 +254,7 @@ export interface ApiKeysCreateInput {
   setDefaultNotificationTriggers?: boolean
   /** Whether users become members of the organizations that their token names when they connect. */
   requireAutoOrgUser?: boolean
-  /** Whether comments can be private. */
+  /** Whether users can make comments private. Backends always can. */
   enablePrivateComments?: boolean
   /** Settings of the email service. Stored without effect: the server does not send email yet. */
   emailServiceConfig?: EmailServiceConfigInput

@@ -158,8 +158,9 @@ export interface CommentData {
   /** Id of the comment. Default: a new number. At least 0. */
   commentId?: number
   /**
-   * The comment as plain text. `{{userId}}` mentions a user. Required unless `commentHtml` or `attachments`
-   * is sent. At most 10,000 characters. Must not contain control characters other than line breaks and tabs.
+   * The comment as plain text. `{{userId}}` mentions a user; an id that no user has is shown as text.
+   * Required unless `commentHtml` or `attachments` is sent. At most 10,000 characters. Must not contain
+   * control characters other than line breaks and tabs.
    */
   commentText?: string
   /**
@@ -538,9 +539,10 @@ export interface CommentAnnotationsSubscribeInput {
 export interface CommentAnnotationsOperations {
   /**
    * Adds annotations, which are threads of comments, to a document. An author who has no profile gets one.
-   * Users who are mentioned, assigned or named in `visibility` must exist. With `verifyUserPermissions`,
-   * annotations of authors who may not write are refused; the others are added. An annotation can be about a
-   * range of an editor, which moves with its text: `targetEditor`.
+   * Users in `taggedUserContacts`, `assignedTo` and `visibility` must exist. Users can make annotations
+   * private only if the option `enablePrivateComments` of the API key is on; backends always can. With
+   * `verifyUserPermissions`, annotations of authors who may not write are refused; the others are added. An
+   * annotation can be about a range of an editor, which moves with its text: `targetEditor`.
    *
    * @returns The result for each annotation, by its id.
    *

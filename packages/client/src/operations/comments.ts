@@ -6,8 +6,9 @@ import type { UserInput } from './notifications.ts'
 
 export interface CommentChange {
   /**
-   * The comment as plain text. `{{userId}}` mentions a user. Required unless `commentHtml` or `attachments`
-   * is sent. At most 10,000 characters. Must not contain control characters other than line breaks and tabs.
+   * The comment as plain text. `{{userId}}` mentions a user; an id that no user has is shown as text.
+   * Required unless `commentHtml` or `attachments` is sent. At most 10,000 characters. Must not contain
+   * control characters other than line breaks and tabs.
    */
   commentText?: string
   /**

@@ -53,7 +53,8 @@ export interface EventsOperations {
   /**
    * Reads the event log of the API key: every change, once, in order. Send the `after` of the last answer to
    * continue. A reader that continues never misses an event, also not one that was committed late. Events are
-   * removed after `EVENT_RETENTION_DAYS`; a reader that is further behind gets an error.
+   * removed after `EVENT_RETENTION_DAYS`; a reader that is further behind gets an error. With a user token,
+   * `organizationId` and `documentId` are required, and the answer has only events that the user may see.
    *
    * `POST /v2/events/get`
    */

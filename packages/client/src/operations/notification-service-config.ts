@@ -13,9 +13,12 @@ export interface NotificationServiceSettings {
 export interface NotificationServiceConfig {
   /** The events that the notification service acts on, by group and name. */
   triggers?: NotificationTriggers
-  /** How long notifications wait. One that the user has seen by then is dropped. */
+  /** How long notifications wait. A user who has viewed the annotation by then is not notified. */
   delayConfig?: NotificationDelay
-  /** Which notifications are collected and sent together. The batch that is complete first is sent. */
+  /**
+   * Which notifications are collected and delivered together, after the delay. A notification in two batches
+   * is delivered with the one that ends first.
+   */
   batchConfig?: NotificationBatches
 }
 
@@ -34,9 +37,9 @@ export interface NotificationDelay {
 }
 
 export interface NotificationBatches {
-  /** Collects the notifications of one document. */
+  /** Collects the notifications about one document. */
   document?: NotificationBatch
-  /** Collects the notifications of one user. */
+  /** Collects the notifications that one user causes. */
   user?: NotificationBatch
 }
 

@@ -335,7 +335,8 @@ export interface UserDataOperations {
    * and live states stays, but no longer says who wrote it. The event log keeps that something was changed,
    * without the content and the users. A profile is kept if the erasure is limited to organizations and the
    * user belongs to another one. Issue no more tokens for the users: with a new token, a user can sign in
-   * again.
+   * again. In `public` documents, tokens that were issued before work until they expire, after at most 48
+   * hours, and open connections stay; what a user does there is stored again.
    *
    * `POST /v2/users/data/delete`
    */

@@ -103,7 +103,7 @@ export const commentAnnotations = {
     title: 'Add Comment Annotations',
     summary: 'Adds annotations, which are threads of comments, to a document.',
     description:
-      'An author who has no profile gets one. Users who are mentioned, assigned or named in `visibility` must exist. With `verifyUserPermissions`, annotations of authors who may not write are refused; the others are added. An annotation can be about a range of an editor, which moves with its text: `targetEditor`.',
+      'An author who has no profile gets one. Users in `taggedUserContacts`, `assignedTo` and `visibility` must exist. Users can make annotations private only if the option `enablePrivateComments` of the API key is on; backends always can. With `verifyUserPermissions`, annotations of authors who may not write are refused; the others are added. An annotation can be about a range of an editor, which moves with its text: `targetEditor`.',
     input: Type.Object({
       organizationId: OrganizationId,
       documentId: DocumentId,

@@ -15,7 +15,7 @@ export const events = {
     title: 'Get Events',
     summary: 'Reads the event log of the API key: every change, once, in order.',
     description:
-      'Send the `after` of the last answer to continue. A reader that continues never misses an event, also not one that was committed late. Events are removed after `EVENT_RETENTION_DAYS`; a reader that is further behind gets an error.',
+      'Send the `after` of the last answer to continue. A reader that continues never misses an event, also not one that was committed late. Events are removed after `EVENT_RETENTION_DAYS`; a reader that is further behind gets an error. With a user token, `organizationId` and `documentId` are required, and the answer has only events that the user may see.',
     input: Type.Object({
       after: Type.Optional(
         Type.String({
@@ -42,7 +42,7 @@ export const events = {
     output: EventBatch,
     message: 'Events retrieved successfully.',
     errors: [
-      { status: 'INVALID_ARGUMENT', message: 'Invalid position.' },
+      { status: 'INVALID_ARGUMENT', message: 'after must be the after of an earlier answer.' },
       { status: 'INVALID_ARGUMENT', message: 'organizationId is required.' },
       {
         status: 'FAILED_PRECONDITION',

@@ -98,7 +98,7 @@ export const commentContent = {
   commentText: Type.Optional(
     lines(
       commentLimits.textLength,
-      'The comment as plain text. `{{userId}}` mentions a user. Required unless `commentHtml` or `attachments` is sent.',
+      'The comment as plain text. `{{userId}}` mentions a user; an id that no user has is shown as text. Required unless `commentHtml` or `attachments` is sent.',
     ),
   ),
   commentHtml: Type.Optional(

@@ -30,8 +30,8 @@ export const NotificationBatch = Type.Object({
 })
 
 export const NotificationBatches = Type.Object({
-  document: Type.Optional(described(NotificationBatch, 'Collects the notifications of one document.')),
-  user: Type.Optional(described(NotificationBatch, 'Collects the notifications of one user.')),
+  document: Type.Optional(described(NotificationBatch, 'Collects the notifications about one document.')),
+  user: Type.Optional(described(NotificationBatch, 'Collects the notifications that one user causes.')),
 })
 
 /** The settings of the notification service. Get returns all fields, Update those that are stored (spec 5.2). */
@@ -42,13 +42,13 @@ export const NotificationServiceConfig = Type.Object({
   delayConfig: Type.Optional(
     described(
       NotificationDelay,
-      'How long notifications wait. One that the user has seen by then is dropped.',
+      'How long notifications wait. A user who has viewed the annotation by then is not notified.',
     ),
   ),
   batchConfig: Type.Optional(
     described(
       NotificationBatches,
-      'Which notifications are collected and sent together. The batch that is complete first is sent.',
+      'Which notifications are collected and delivered together, after the delay. A notification in two batches is delivered with the one that ends first.',
     ),
   ),
 })

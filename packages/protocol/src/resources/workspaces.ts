@@ -64,7 +64,7 @@ export const RequireAutoOrgUser = flag(
   'Whether users become members of the organizations that their token names when they connect.',
 )
 export const UseNotificationService = flag('Whether notifications can be added and read.')
-export const EnablePrivateComments = flag('Whether comments can be private.')
+export const EnablePrivateComments = flag('Whether users can make comments private. Backends always can.')
 
 /** The options of an API key in a request. */
 export const ApiKeyOptions = Type.Object({

@@ -9,6 +9,10 @@ import type { ApiKey } from '../store/api-keys.ts'
 const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
 const invalidApiKey = () => new ApiError('PERMISSION_DENIED', 'Invalid API key.')
 
+/** For operations that only backends can call. */
+const userTokenRefused =
+  'This operation does not accept the token of a user. Send x-svc-api-key and x-svc-auth-token instead.'
+
 /** Finds the caller of a request by its credentials. Checks these in the order of spec 0.2 and throws the first failure. */
 export function createAuthenticator(credentials: Credentials) {
   const accept = (known: KnownCaller<ApiKey> | undefined, token: string): ApiKey => {
@@ -20,6 +24,7 @@ export function createAuthenticator(credentials: Credentials) {
   /** Returns the caller without a promise if the API key is cached. On SQLite, the first request of a key caches it. */
   function apiKey(headers: IncomingHttpHeaders): ApiKey | Promise<ApiKey> {
     const { id, token } = presentedCredentials(headers)
+    if (!token && headers.authorization) throw invalid(userTokenRefused)
     if (!token) throw invalid('Auth Token not found in headers.')
     if (!id) throw invalid('API key not found in headers.')
     const known = credentials.peek(id)

@@ -95,7 +95,8 @@ const writePosition = ({ transactionId, eventId }: EventPosition) => `${transact
 
 function readPosition(text: string): EventPosition {
   const [, transactionId, eventId] = /^(\d{1,16})\.(\d{1,16})$/.exec(text) ?? []
-  if (transactionId === undefined) throw new ApiError('INVALID_ARGUMENT', 'Invalid position.')
+  if (transactionId === undefined)
+    throw new ApiError('INVALID_ARGUMENT', 'after must be the after of an earlier answer.')
   return { transactionId: Number(transactionId), eventId: Number(eventId) }
 }
 

@@ -41,7 +41,7 @@ test('[K11] the error of a denied document names the document and the call that 
   closeDocument(closeCodes.permissionDenied, 'The user may not open this document.')
   expect(document.status).toBe('denied')
   const message =
-    "acme/roadmap: The user may not open this document. Check the user's access with permissions.get, and grant it with permissions.add."
+    'acme/roadmap: The user may not open this document. permissions.explain says why. Give the user access with permissions.add.'
   expect(errors).toMatchObject([[{ message }], [{ message }], [{ message }]])
   expect(otherErrors).toEqual([])
   // The document has ended for its own reason, so it does not emit the error of the connection.

@@ -37,9 +37,15 @@ export const standardErrors: readonly StandardError[] = [
     { access: ['workspace'] },
   ),
   invalid(
+    'UserTokenRefused',
+    'This operation does not accept the token of a user. Send x-svc-api-key and x-svc-auth-token instead.',
+    'The request has a header `Authorization`, but not the credentials of an API key.',
+    { access: ['apiKey'] },
+  ),
+  invalid(
     'MissingAuthToken',
     'Auth Token not found in headers.',
-    'The header `x-svc-auth-token` is missing.',
+    'The header `x-svc-auth-token` is missing. Where users can call, `Authorization` is missing too.',
     { access: ['apiKey', 'user', 'workspace'] },
   ),
   invalid('MissingApiKey', 'API key not found in headers.', 'The header `x-svc-api-key` is missing.', {

@@ -20,6 +20,7 @@ export interface ActingCall {
 export const denied = (message: string) => new ApiError('PERMISSION_DENIED', message)
 
 export const deniedMessage = 'User does not have access to document'
+const readOnlyMessage = 'The user may read this document, but not write in it.'
 
 /**
  * Checks that the calling user may read, or write in, the document. Returns which annotations the user may see; undefined: a
@@ -33,7 +34,8 @@ export async function requireAccess(
   const { user } = call.caller
   if (!user) return undefined
   const { decision, visible } = await findAccess(call, user, document)
-  if (need === 'write' ? !canWrite(decision) : !decision.allowed) throw denied(deniedMessage)
+  if (!decision.allowed) throw denied(deniedMessage)
+  if (need === 'write' && !canWrite(decision)) throw denied(readOnlyMessage)
   return visible
 }
 

@@ -55,7 +55,7 @@ describe.each(stores)('calls of operations on sockets on %s', (store) => {
       error('INVALID_ARGUMENT', 'commentData must not be empty.'),
     )
     expect(await call('commentAnnotations.add', add())).toEqual(
-      error('PERMISSION_DENIED', 'User does not have access to document'),
+      error('PERMISSION_DENIED', 'The user may read this document, but not write in it.'),
     )
     await backend.commentAnnotations.add({
       ...ref,

@@ -251,7 +251,7 @@ describe.each(stores)('ranges of annotations on %s', (store) => {
     for (const editorId of ['note', 'none']) {
       await expect(add({ ...quick, editorId }, 'a2', viewer)).rejects.toMatchObject({
         status: 'PERMISSION_DENIED',
-        message: 'User does not have access to document',
+        message: 'The user may read this document, but not write in it.',
       })
     }
     const { data } = await viewer.commentAnnotations.get(documentRef)

@@ -166,8 +166,8 @@ describe.each(stores)('calls of users on %s', (store) => {
         updatedData: { status: { type: 'terminal' } },
       })
     const reply = (client: Client) => client.comments.add({ ...thread, commentData: [{ commentText: 'z' }] })
-    const noAccess = refused('PERMISSION_DENIED', 'User does not have access to document')
-    for (const call of [edit, remove, resolve, reply]) await expect(call(vera)).rejects.toEqual(noAccess)
+    const readOnly = refused('PERMISSION_DENIED', 'The user may read this document, but not write in it.')
+    for (const call of [edit, remove, resolve, reply]) await expect(call(vera)).rejects.toEqual(readOnly)
     expect((await vera.comments.get(thread)).data).toHaveLength(1)
     await expect(edit(grace)).rejects.toEqual(
       refused('PERMISSION_DENIED', 'Only the author can change a comment.'),
@@ -300,6 +300,9 @@ describe.each(stores)('calls of users on %s', (store) => {
     })
     const authorization = `Bearer ${data.token}`
     expect((await post({ authorization })).status).toBe(200)
+    expect((await server.post('/v2/users/get', { data: ref }, { authorization })).body.error.message).toBe(
+      'This operation does not accept the token of a user. Send x-svc-api-key and x-svc-auth-token instead.',
+    )
     const other = await given.tenant(server)
     expect((await post({ authorization, 'x-svc-api-key': other.apiKey })).body.error.message).toBe(
       'token_invalid: The token belongs to another API key.',

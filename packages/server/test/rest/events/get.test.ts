@@ -113,7 +113,7 @@ describe.each(stores)('the event log on %s', (store) => {
     })
     for (const after of ['', 'x', '1', '1.', '-1.2', '1.2.3', '99999999999999999.1']) {
       await expect(client.events.get({ after }), after).rejects.toMatchObject({
-        message: 'Invalid position.',
+        message: 'after must be the after of an earlier answer.',
       })
     }
   })

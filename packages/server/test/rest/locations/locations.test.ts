@@ -108,6 +108,14 @@ describe.each(stores)('locations on %s', (store) => {
     expect((await client.documents.get({ organizationId })).data).toHaveLength(1)
   })
 
+  test('[K1.3] the client sends its credentials with operations that accept them inside data', async () => {
+    const { client, annotationsAt } = await scene()
+    await client.locations.update({ ...ref, migrate: { oldLocation: page, newLocation: { id: 'next' } } })
+    expect(await annotationsAt('next')).toHaveLength(2)
+    await client.locations.deleteData({ ...ref, location: { id: 'next' } })
+    expect(await annotationsAt('next')).toEqual([])
+  })
+
   test('[11.1.1] [11.2] [19.4.1] a location without id and name, an unknown document and an ambiguous one are refused', async () => {
     const { call, client } = await scene()
     const refused = async (path: string, data: object) => (await call(path, data)).body.error.message
