@@ -21,7 +21,8 @@ import { ThreadChanges } from '../../threads/thread-changes.ts'
 import { appendComments, CommentReader, type ReadComment } from './added-comments.ts'
 import { anchorRanges } from './anchored-ranges.ts'
 import { ensureAuthors, findDenied, findExisting, type NamedUser, requireExisting } from './authors.ts'
-import { denied, deniedMessage, notifies, refuseFields, requireAccess } from './acting-user.ts'
+import { denied, refuseFields } from '../shared/calling-user.ts'
+import { deniedMessage, notifies, requireAccess } from './acting-user.ts'
 
 type Add = Operations['commentAnnotations']['add']
 
