@@ -13,7 +13,7 @@ export interface ChangedThread {
 }
 
 /** What happened to the annotations of a document between two positions. */
-export interface ThreadChanges {
+export interface ChangedThreads {
   changed: readonly ChangedThread[]
   /** Annotations that were deleted, with the audience that they had. */
   removed: readonly { annotationId: string; audience: Audience | null }[]
@@ -36,7 +36,7 @@ export interface VisibleThreads {
  * more, is a removed one for it.
  */
 export async function filterThreads(
-  { changed, removed }: ThreadChanges,
+  { changed, removed }: ChangedThreads,
   from: number,
   visible: Visible | undefined,
 ): Promise<VisibleThreads> {
