@@ -1,9 +1,7 @@
 import { useCallback, useMemo } from 'react'
 import { type Inbox, type InboxState, unloadedInbox } from '../live/inbox/inbox.ts'
-import type { Threads, ThreadsState } from '../live/threads/threads.ts'
+import { type Threads, type ThreadsState, unloadedThreads } from '../live/threads/threads.ts'
 import { notMounted, useConnection, useDocumentLease, useStore } from './shared.ts'
-
-const unloadedThreads: ThreadsState = { threads: [], isLoading: true, hasMore: false, error: undefined }
 
 /**
  * Returns the comment threads of a document that the user may see, the one that changed last first, and the functions that

@@ -12,6 +12,9 @@ export const newId = (prefix: string) => flatText(`${prefix}_${randomCharacters(
 /** A new notification id: sixteen decimal digits, the first of them not 0. */
 export const newNotificationId = () => randomFirstDigit() + randomDigits()
 
+/** A key that sorts like the notification id, because `!` sorts before every character that an id may contain. */
+export const newNotificationKey = (id: string) => newId(`${id}!`)
+
 const digest = (apiKey: string, kind: string, organizationId: string, clientId: string) =>
   hash('sha256', `${apiKey}|${kind}|${organizationId}|${clientId}`, 'hex')
 

@@ -6,13 +6,13 @@ import { type Audience, withoutFormer } from '../store/comments/audience.ts'
 const reservedKeys = ['organizationPrivate', '__svc_private_self']
 
 /** The fields of an access context, as `key:value`. A key has no `:`, so two different fields never look the same. */
-export function accessFieldsOf(context: CommentAnnotationInput['context'], path = 'context'): string[] {
+function accessFieldsOf(context: CommentAnnotationInput['context']): string[] {
   const entries = Object.entries(context?.access ?? {})
   for (const [key] of entries) {
     if (reservedKeys.includes(key) || key.trim() === '' || key.length > 100 || key.includes(':')) {
       throw new ApiError(
         'INVALID_ARGUMENT',
-        `${path}.access must have keys of 1 to 100 characters without ":", other than ${reservedKeys.join(' and ')}.`,
+        `context.access must have keys of 1 to 100 characters without ":", other than ${reservedKeys.join(' and ')}.`,
       )
     }
   }

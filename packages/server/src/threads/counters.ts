@@ -39,7 +39,7 @@ export function involvedIn(
   left: readonly StoredComment[],
   before: readonly InvolvedUser[],
 ): InvolvedUser[] {
-  const chosen = before.filter(({ involvement }) => ['subscribed', 'unsubscribed'].includes(involvement))
+  const chosen = before.filter(isChoice)
   return [
     ...chosen,
     ...(assigneeId === null ? [] : [{ userId: assigneeId, involvement: 'assigned' as const }]),
@@ -49,6 +49,10 @@ export function involvedIn(
     ]),
   ]
 }
+
+/** Whether the user chose to be subscribed or not. */
+export const isChoice = ({ involvement }: InvolvedUser) =>
+  involvement === 'subscribed' || involvement === 'unsubscribed'
 
 /** The newest comment, and the newest comment of any other author. */
 export function withNewest(

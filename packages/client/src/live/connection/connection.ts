@@ -21,8 +21,8 @@ export interface ConnectOptions {
 }
 
 /**
- * A connection of one user, shared by all documents. Its socket opens with the first document, inbox or call, or with `reconnect()`, so
- * creating a connection opens nothing. A lost connection is replaced automatically.
+ * A connection of one user, shared by all documents. Creating it opens nothing: its socket opens with the first document, inbox
+ * or call, or with `reconnect()`. A lost connection is replaced automatically.
  */
 export interface Connection {
   readonly status: Status

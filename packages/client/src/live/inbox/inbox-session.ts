@@ -23,8 +23,8 @@ const maxPageSize = 1000
 const maxMarked = 500
 
 /**
- * Loads the notifications again whenever the server says that they changed, so what the user sees is always the answer of one
- * call.
+ * Loads the notifications again whenever the server says that they changed. So what the user sees is always the answer of
+ * one call.
  */
 export class InboxSession implements Inbox {
   readonly #organizationId: string

@@ -3,7 +3,14 @@ import type { ThreadChanges } from '@plenum/protocol/realtime'
 import type { CommentAnnotationChange } from '../../operations/index.ts'
 import { Listeners, type Unsubscribe } from '../../platform/listeners.ts'
 import type { UserOperations } from '../calls/socket-calls.ts'
-import type { NewComment, NewThread, Thread, Threads, ThreadsState } from './threads.ts'
+import {
+  type NewComment,
+  type NewThread,
+  type Thread,
+  type Threads,
+  type ThreadsState,
+  unloadedThreads,
+} from './threads.ts'
 
 interface ThreadListDeps {
   organizationId: string
@@ -23,7 +30,7 @@ const pageSize = 50
 export class ThreadList implements Threads {
   readonly #deps: ThreadListDeps
   readonly #listeners = new Listeners<Threads>()
-  #state: ThreadsState = { threads: [], isLoading: true, hasMore: false, error: undefined }
+  #state: ThreadsState = unloadedThreads
   readonly #byId = new Map<string, Thread>()
   #nextPageToken: string | undefined
   /** The number of the latest load. The results of earlier loads are ignored. */
@@ -53,7 +60,6 @@ export class ThreadList implements Threads {
     return this.#state.error
   }
 
-  /** The state as one object, which is replaced on every change. */
   get state(): ThreadsState {
     return this.#state
   }

@@ -79,3 +79,10 @@ export interface Threads extends ThreadsState {
   /** Marks all comments of threads as read. */
   markViewed(...annotationIds: string[]): Promise<void>
 }
+
+export const unloadedThreads: ThreadsState = {
+  threads: [],
+  isLoading: true,
+  hasMore: false,
+  error: undefined,
+}

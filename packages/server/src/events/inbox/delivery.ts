@@ -97,7 +97,7 @@ async function* recipientsOf(
   }
   const check: RecipientSearch['check'] = async (work) => {
     const result = await permissionProvider.check(key, work)
-    // Without the answer of the provider, users would be left out for ever. The job runs again after the restart.
+    // Without the answer of the provider, users would be left out forever. The job runs again after the restart.
     if (permissionProvider.isStopped) throw new Error('The server stops.')
     return result
   }

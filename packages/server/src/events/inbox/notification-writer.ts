@@ -1,4 +1,4 @@
-import { newId } from '../../access/ids.ts'
+import { newId, newNotificationKey } from '../../access/ids.ts'
 import * as annotations from '../../store/comments/annotations.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Database, Db } from '../../store/engine/db.ts'
@@ -41,7 +41,7 @@ export class NotificationWriter {
     this.#deps = deps
     this.#job = job
     this.#notification = notification
-    this.#key = newId(`${notification.id}!`)
+    this.#key = newNotificationKey(notification.id)
   }
 
   async add(recipients: readonly NewRecipient[]): Promise<void> {

@@ -8,10 +8,10 @@ import type { Db } from '../../store/engine/db.ts'
 import * as configs from '../../store/notifications/configs.ts'
 import type { NewRecipient, Recipient } from '../../store/notifications/recipients.ts'
 import * as recipients from '../../store/notifications/recipients.ts'
+import type { DocumentRef } from '../../store/refs.ts'
 
-export interface Audience {
-  organizationId: string
-  documentId: string
+/** Whom a notification about a document is for. */
+export interface RecipientSelection extends DocumentRef {
   notifyUsers: readonly NotificationUser[]
   notifyAll: boolean
   /** Leaves out users who may not read the document. */
@@ -23,7 +23,7 @@ const membersPerPage = 200
 /** The maximum of members, and of users with the named email addresses, in one transaction: each about 15 ms on SQLite. */
 const maxPerTransaction = 500
 
-/** What `findRecipients` needs besides the audience. */
+/** What `findRecipients` needs besides the selection. */
 export interface RecipientSearch {
   db: Db
   caller: ApiKey
@@ -38,7 +38,7 @@ export interface RecipientSearch {
 export async function mayExceedTransaction(
   db: Db,
   apiKey: string,
-  { organizationId, notifyUsers, notifyAll }: Audience,
+  { organizationId, notifyUsers, notifyAll }: RecipientSelection,
   now: number,
 ): Promise<boolean> {
   const emails = notifyUsers.flatMap(({ userId, email }) => (userId === undefined ? addressOf(email) : []))
@@ -67,14 +67,14 @@ const addressOf = (email: string | undefined) => email?.trim().toLowerCase() || 
  */
 export async function* findRecipients(
   { db, caller, now, check, accept = async (among) => [...among] }: RecipientSearch,
-  audience: Audience,
+  selection: RecipientSelection,
 ): AsyncGenerator<NewRecipient[]> {
-  const { organizationId, notifyUsers, notifyAll, verifyUserPermissions } = audience
+  const { organizationId, notifyUsers, notifyAll, verifyUserPermissions } = selection
   const wanted = async (among: readonly NewRecipient[]) => {
-    const willing = await accept(await filterByPreference(db, caller.apiKey, audience, among))
+    const willing = await accept(await filterByPreference(db, caller.apiKey, selection, among))
     if (!verifyUserPermissions) return willing
     return check(async (answers) =>
-      willing.filter(await readersOf(db, caller, audience, willing, now, answers)),
+      willing.filter(await readersOf(db, caller, selection, willing, now, answers)),
     )
   }
   const named = new Set<string>()
@@ -103,7 +103,7 @@ const keyOf = ({ userId, email }: Recipient) => JSON.stringify([userId === null,
 export async function readersOf(
   db: Db,
   caller: ApiKey,
-  { organizationId, documentId }: Pick<Audience, 'organizationId' | 'documentId'>,
+  { organizationId, documentId }: DocumentRef,
   among: readonly Recipient[],
   now: number,
   answers: ProviderAnswers | undefined,
@@ -160,7 +160,7 @@ async function* findNamed(
 async function filterByPreference(
   db: Db,
   apiKey: string,
-  { organizationId, documentId }: Audience,
+  { organizationId, documentId }: RecipientSelection,
   among: readonly NewRecipient[],
 ): Promise<NewRecipient[]> {
   const userIds = among.flatMap(({ userId }) => userId ?? [])

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { newId } from '../../access/ids.ts'
 import type { Signal } from '../../bus.ts'
 import * as apiKeys from '../../store/api-keys.ts'
 import { runSteps, type RowStep } from '../../store/deletions/row-step.ts'
@@ -47,11 +47,12 @@ export const eraseUsers: JobHandler<'users.erase'> = {
   // What the users were promised must happen, so the erasure is never given up.
   async abandon({ database, job: { apiKey, payload }, now }) {
     const job = {
-      jobId: `job_${randomUUID()}`,
+      jobId: newId('job'),
       apiKey,
       kind: 'users.erase' as const,
       payload,
-      now: now + hourMs,
+      now,
+      runAt: now + hourMs,
     }
     await database.write((db) => jobs.add(db, job), apiKey)
   },

@@ -1,7 +1,8 @@
 import type { StoredAnnotation } from '../../store/comments/annotation.ts'
 import * as annotations from '../../store/comments/annotations.ts'
 import { type Contents, findContents, refKey } from '../../store/comments/comments.ts'
-import { findInvolving, findReactionsOf, removeReactions } from '../../store/comments/user-threads.ts'
+import * as reactions from '../../store/comments/reactions.ts'
+import { findInvolving, findReactionsOf } from '../../store/comments/user-threads.ts'
 import type { RowStep } from '../../store/deletions/row-step.ts'
 import type { Db } from '../../store/engine/db.ts'
 import { scanAnnotations } from '../../store/erasures/scanned-annotations.ts'
@@ -59,7 +60,7 @@ async function removeSomeReactions(
   if (!first) return false
   const { documentId } = first
   const inDocument = found.filter((reaction) => reaction.documentId === documentId)
-  await removeReactions(db, apiKey, organizationId, inDocument)
+  await reactions.removeMany(db, apiKey, organizationId, inDocument)
   const changes = await ThreadChanges.begin(context, { organizationId, documentId })
   const refs = [...new Map(inDocument.map((reaction) => [refKey(reaction), reaction])).values()]
   const changed = await annotations.findMany(db, apiKey, organizationId, refs)

@@ -7,6 +7,7 @@ import type { StoredAnnotation } from '../../store/comments/annotation.ts'
 import type { Visible } from '../../store/comments/audience.ts'
 import type { Db } from '../../store/engine/db.ts'
 import type { DocumentRef } from '../../store/refs.ts'
+import { denied } from '../shared/calling-user.ts'
 import { doesNotExist } from '../shared/does-not-exist.ts'
 
 /** The parts of a call that the checks use. */
@@ -16,8 +17,6 @@ export interface ActingCall {
   readonly db: Db
   readonly now: number
 }
-
-export const denied = (message: string) => new ApiError('PERMISSION_DENIED', message)
 
 export const deniedMessage = 'User does not have access to document'
 const readOnlyMessage = 'The user may read this document, but not write in it.'
@@ -86,26 +85,6 @@ export function authorOf(
   return from
 }
 
-/** The user for whom the call acts: the calling user, or the user that a backend must name. */
-export function actingUserId(user: CallingUser | undefined, sent: string | undefined): string {
-  if (user && sent !== undefined && sent !== user.userId)
-    throw denied('userId must be the user of the token.')
-  const userId = user?.userId ?? sent
-  if (userId === undefined) throw new ApiError('INVALID_ARGUMENT', 'userId is required.')
-  return userId
-}
-
-/** Refuses fields that only backends may send: a user cannot change the past or act for others. */
-export function refuseFields<T extends object>(
-  user: CallingUser | undefined,
-  sent: T,
-  fields: readonly (keyof T & string)[],
-  path = '',
-): void {
-  const found = user && fields.find((field) => sent[field] !== undefined)
-  if (found) throw denied(`${path}${found} can only be sent with the credentials of an API key.`)
-}
-
 /** A user makes annotations private only if the API key allows it (spec 25.6.3). */
 export function requirePrivateComments(
   { user, options }: UserCaller,
@@ -122,5 +101,5 @@ export function requireAuthorship(user: CallingUser | undefined, authorId: strin
 }
 
 /** What a client changes notifies users. A backend asks for it. */
-export const notifies = (user: CallingUser | undefined, asked: boolean | undefined): boolean =>
+export const notifies = (user: CallingUser | undefined, asked?: boolean): boolean =>
   user !== undefined || asked === true

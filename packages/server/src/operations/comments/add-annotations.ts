@@ -21,13 +21,8 @@ import { ThreadChanges } from '../../threads/thread-changes.ts'
 import { appendComments, CommentReader, type ReadComment } from './added-comments.ts'
 import { anchorRanges } from './anchored-ranges.ts'
 import { ensureAuthors, findDenied, findExisting, type NamedUser, requireExisting } from './authors.ts'
-import {
-  deniedMessage,
-  notifies,
-  refuseFields,
-  requireAccess,
-  requirePrivateComments,
-} from './acting-user.ts'
+import { refuseFields } from '../shared/calling-user.ts'
+import { deniedMessage, notifies, requireAccess, requirePrivateComments } from './acting-user.ts'
 
 type Add = Operations['commentAnnotations']['add']
 

@@ -7,9 +7,10 @@ import type { CommentContent, StoredAnnotation, StoredComment } from '../../stor
 import { commentSize, type InvolvedUser } from '../../store/comments/comments.ts'
 import { unique } from '../shared/batches.ts'
 import { checkThread, withNewest } from '../../threads/counters.ts'
-import { authorOf, refuseFields } from './acting-user.ts'
+import { refuseFields } from '../shared/calling-user.ts'
+import { authorOf } from './acting-user.ts'
 import type { NamedUser } from './authors.ts'
-import { bracedIds, contentOf, readContent } from './new-comment.ts'
+import { bracedIds, contentOf, readContent } from './comment-content.ts'
 
 /** A comment of the input, checked, before its place in an annotation is known. */
 export interface ReadComment {

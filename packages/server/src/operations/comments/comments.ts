@@ -5,7 +5,8 @@ import * as comments from '../../store/comments/comments.ts'
 import { unique } from '../shared/batches.ts'
 import { requireLevel } from '../shared/levels.ts'
 import { appendComments, CommentReader } from './added-comments.ts'
-import { deniedMessage, notifies, refuseFields, requireAuthorship } from './acting-user.ts'
+import { refuseFields } from '../shared/calling-user.ts'
+import { deniedMessage, notifies, requireAuthorship } from './acting-user.ts'
 import { ensureAuthors, findDenied, findExisting, requireExisting } from './authors.ts'
 import { commentOutcomes } from './outcomes.ts'
 import { loadProfiles, presentComments } from './present.ts'
@@ -96,7 +97,7 @@ export const commentHandlers: Handlers<Operations['comments']> = {
     for (const { authorId } of removed) requireAuthorship(caller.user, authorId, 'delete a comment')
     if (removed.length > 0) {
       const changes = await ThreadChanges.begin(call, input)
-      const event = { actorId: caller.user?.userId, notifies: notifies(caller.user, false) }
+      const event = { actorId: caller.user?.userId, notifies: notifies(caller.user) }
       await removeComments(call, changes, input.organizationId, thread, removed, event)
       await changes.save()
     }

@@ -1,7 +1,7 @@
 import { ApiError, type Operations } from '@plenum/protocol'
 import type { PreparedWrite } from '../../calls/call.ts'
 import { firstFew } from '../../store/comments/annotation.ts'
-import * as annotations from '../../store/comments/annotations.ts'
+import * as documents from '../../store/documents/documents.ts'
 import type { Db } from '../../store/engine/db.ts'
 import { outcomes } from '../shared/batches.ts'
 import { doesNotExist } from '../shared/does-not-exist.ts'
@@ -96,7 +96,7 @@ export async function findOrganization({
   db: Db
 }): Promise<string> {
   if (input.organizationId !== undefined) return input.organizationId
-  const [first, second] = await annotations.findOrganizationsOf(db, apiKey, input.documentId)
+  const [first, second] = await documents.findOrganizationsOf(db, apiKey, input.documentId)
   if (first === undefined) throw doesNotExist('Document')
   if (second !== undefined) throw new ApiError('INVALID_ARGUMENT', 'organizationId is required.')
   return first

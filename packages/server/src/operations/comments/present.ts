@@ -104,14 +104,14 @@ export async function loadProfiles(
   for (let from = 0; from < userIds.length; from += profilesPerRead) {
     const ids = userIds.slice(from, from + profilesPerRead)
     const read = await reading.query(() => users.findMany(db, apiKey, ids))
-    for (const [id, user] of read) found.set(id, lookOf(user))
+    for (const [id, user] of read) found.set(id, shownProfile(user))
   }
   // A user who was deleted has no profile any more.
   return (userId) => found.get(userId) ?? toUser(userId, {})
 }
 
 /** What is shown of a user beside a comment. The rest of a profile may be long, and an answer repeats it for each mention. */
-const lookOf = ({ userId, name, email, photoUrl, initial, color, textColor }: User): User => ({
+const shownProfile = ({ userId, name, email, photoUrl, initial, color, textColor }: User): User => ({
   userId,
   name,
   ...(email !== undefined && { email }),
@@ -175,7 +175,7 @@ function presentInvolved(users: Contents['users'], profile: Profiles) {
   }
 }
 
-interface ThreadOf {
+interface PresentedThread {
   comments: readonly (StoredComment | undefined)[]
   reactions: readonly ReactionIn[]
   version: ApiVersion
@@ -191,8 +191,10 @@ const maxUsersAtOnce = 50
  * The comments as callers read them (spec 22.7), with null in the place of an absent one. Many are returned as encoded JSON, with
  * its size in bytes.
  */
-export async function presentComments(of: ThreadOf): Promise<{ comments: Comment[]; bytes: number }> {
-  const { version, annotationId, comments, reactions, profile, pause } = of
+export async function presentComments(
+  thread: PresentedThread,
+): Promise<{ comments: Comment[]; bytes: number }> {
+  const { version, annotationId, comments, reactions, profile, pause } = thread
   const show = (comment: StoredComment | undefined) =>
     comment ? presentComment(version, annotationId, comment, reactions, profile) : null
   const users = comments.reduce(

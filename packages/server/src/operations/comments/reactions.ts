@@ -2,7 +2,8 @@ import { ApiError, commentLimits, type Operations } from '@plenum/protocol'
 import type { Call, Handlers } from '../../calls/call.ts'
 import * as reactions from '../../store/comments/reactions.ts'
 import { doesNotExist } from '../shared/does-not-exist.ts'
-import { actingUserId } from './acting-user.ts'
+import { actingUserId } from '../shared/calling-user.ts'
+import { notifies } from './acting-user.ts'
 import { ensureAuthors } from './authors.ts'
 import { requireThread } from './thread.ts'
 import { ThreadChanges } from '../../threads/thread-changes.ts'
@@ -40,8 +41,8 @@ async function react(
   if (!isChanged) return null
   const changes = await ThreadChanges.begin(call, input)
   changes.put(annotation)
-  const notifies = caller.user !== undefined
-  changes.record({ name, annotation, actorId: userId, notifies, comment, payload: { icon } })
+  const event = { actorId: userId, notifies: notifies(caller.user), comment, payload: { icon } }
+  changes.record({ name, annotation, ...event })
   await changes.save()
   return null
 }

@@ -5,7 +5,7 @@ import { unique } from '../shared/batches.ts'
 import { audienceOf, changedAudience } from '../../threads/audience-of.ts'
 import { involvedIn, withComments } from '../../threads/counters.ts'
 import type { ThreadChanges, ThreadContext } from '../../threads/thread-changes.ts'
-import { replaceBraced } from './new-comment.ts'
+import { replaceBraced } from './comment-content.ts'
 
 /** Replaces users everywhere in an annotation (spec 19.3). An annotation that names none of them is not changed. */
 export async function replaceUsers(

@@ -16,13 +16,8 @@ import { locationIdOf } from '../shared/locations.ts'
 import { audienceOf, changedAudience, checkVisibility } from '../../threads/audience-of.ts'
 import { anchorRanges } from './anchored-ranges.ts'
 import { ensureAuthors, findExisting, type NamedUser, requireExisting } from './authors.ts'
-import {
-  notifies,
-  refuseFields,
-  requireAccess,
-  requireAuthorship,
-  requirePrivateComments,
-} from './acting-user.ts'
+import { refuseFields } from '../shared/calling-user.ts'
+import { notifies, requireAccess, requireAuthorship, requirePrivateComments } from './acting-user.ts'
 import { replaceUsers } from './replaced-users.ts'
 import { selectAnnotations } from './selected-annotations.ts'
 import { ThreadChanges } from '../../threads/thread-changes.ts'

@@ -4,10 +4,12 @@ import { findPosition } from '../../store/documents/documents.ts'
 import * as comments from '../../store/comments/comments.ts'
 import * as views from '../../store/comments/views.ts'
 import { outcomes } from '../shared/batches.ts'
-import { actingUserId, requireAccess } from './acting-user.ts'
+import { actingUserId } from '../shared/calling-user.ts'
+import { notifies, requireAccess } from './acting-user.ts'
 import { ensureAuthors } from './authors.ts'
 import { selectAnnotations } from './selected-annotations.ts'
 import { requireAnnotation } from './thread.ts'
+import { isChoice } from '../../threads/counters.ts'
 import { ThreadChanges } from '../../threads/thread-changes.ts'
 
 type Family = Operations['commentAnnotations']
@@ -49,11 +51,8 @@ export const viewHandlers: Handlers<Pick<Family, 'markViewed' | 'subscribe'>> = 
     await comments.setInvolved(db, apiKey, organizationId, annotation, [...others, choice])
     changes.put(annotation)
     const name = subscribed ? 'comment_annotation.subscribe' : 'comment_annotation.unsubscribe'
-    changes.record({ name, annotation, actorId: userId, notifies: caller.user !== undefined })
+    changes.record({ name, annotation, actorId: userId, notifies: notifies(caller.user) })
     await changes.save()
     return null
   },
 }
-
-const isChoice = ({ involvement }: comments.InvolvedUser) =>
-  involvement === 'subscribed' || involvement === 'unsubscribed'

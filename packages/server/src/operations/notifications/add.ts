@@ -1,5 +1,5 @@
 import { ApiError, type Input, type Operations } from '@plenum/protocol'
-import { newNotificationId, newId } from '../../access/ids.ts'
+import { newId, newNotificationId, newNotificationKey } from '../../access/ids.ts'
 import { type Call, type PreparedWrite, Stale } from '../../calls/call.ts'
 import type { Db } from '../../store/engine/db.ts'
 import { isDuplicateKey } from '../../store/engine/failures.ts'
@@ -11,7 +11,7 @@ import * as users from '../../store/users/users.ts'
 import { requireLevel } from '../shared/levels.ts'
 import { locationIdOf } from '../shared/locations.ts'
 import {
-  type Audience,
+  type RecipientSelection,
   findRecipients,
   mayExceedTransaction,
   type RecipientSearch,
@@ -29,7 +29,8 @@ interface HiddenNotification {
 
 /**
  * A notification with many recipients, or whose recipients the permission provider verifies, is written in short
- * transactions, so that other writes run in between. It stays hidden until the last transaction. If the server dies before that, the recorded deletion removes the notification.
+ * transactions, so that other writes run in between. It stays hidden until the last transaction. If the server dies before
+ * that, the recorded deletion removes the notification.
  */
 export const addNotification: PreparedWrite<Add> = {
   async prepare(call): Promise<HiddenNotification | undefined> {
@@ -42,13 +43,13 @@ export const addNotification: PreparedWrite<Add> = {
     } = call
     const { apiKey } = caller
     validate(input)
-    const audience = audienceOf(input)
+    const selection = selectionOf(input)
     // The permission provider is asked outside of transactions.
-    const asksProvider = audience.verifyUserPermissions && caller.providerRevision !== undefined
-    if (!asksProvider && !(await mayExceedTransaction(db, apiKey, audience, now))) return undefined
+    const asksProvider = selection.verifyUserPermissions && caller.providerRevision !== undefined
+    if (!asksProvider && !(await mayExceedTransaction(db, apiKey, selection, now))) return undefined
     const { organizationId } = input
     const id = input.notificationId ?? newNotificationId()
-    const hidden = { id, key: newKey(id), deletionId: newId('del') }
+    const hidden = { id, key: newNotificationKey(id), deletionId: newId('del') }
     const startedAt = clock.elapsed()
     const deletion = () => ({
       deletionId: hidden.deletionId,
@@ -60,7 +61,7 @@ export const addNotification: PreparedWrite<Add> = {
     }, apiKey)
     const notification = { organizationId, key: hidden.key, timestamp: now }
     const check: RecipientSearch['check'] = (work) => permissionProvider.check(caller, work)
-    for await (const some of findRecipients({ db, caller, now, check }, audience)) {
+    for await (const some of findRecipients({ db, caller, now, check }, selection)) {
       if (some.length === 0) continue
       const isStored = await writeStep(
         (step) => notifications.addRecipients(step, apiKey, notification, some, deletion()),
@@ -89,11 +90,11 @@ export const addNotification: PreparedWrite<Add> = {
     }
     const id = input.notificationId ?? newNotificationId()
     const userIds: string[] = []
-    const found = findRecipients({ db, caller, now, check: (work) => work(undefined) }, audienceOf(input))
+    const found = findRecipients({ db, caller, now, check: (work) => work(undefined) }, selectionOf(input))
     await notifications.put(
       db,
       apiKey,
-      { id, key: newKey(id), ...notificationOf(input, now) },
+      { id, key: newNotificationKey(id), ...notificationOf(input, now) },
       collectUsers(found, userIds),
       deferredDeletion(call),
     )
@@ -125,9 +126,6 @@ export const deferredDeletion = ({
   onHidden: () => afterCommit(resumeDeletions),
 })
 
-/** A key that sorts like the id, because `!` sorts before every character that an id may contain. */
-const newKey = (id: string) => newId(`${id}!`)
-
 const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
 const removedMeanwhile = () =>
   new ApiError('ABORTED', 'The organization or the document was deleted meanwhile. Try again.', {
@@ -153,13 +151,13 @@ async function ensureDocumentAndActor(db: Db, { input, caller: { apiKey }, now }
   await users.ensure(db, apiKey, [actionUser], now)
 }
 
-const audienceOf = ({
+const selectionOf = ({
   organizationId,
   documentId,
   notifyUsers,
   notifyAll,
   verifyUserPermissions,
-}: Input<Add>): Audience => ({
+}: Input<Add>): RecipientSelection => ({
   organizationId,
   documentId,
   notifyUsers,

@@ -2,7 +2,7 @@ import type { UserCaller } from '../../calls/call.ts'
 import type { Db } from '../../store/engine/db.ts'
 import type { Filter } from '../../store/notifications/lists.ts'
 import { findAddressee } from '../../store/notifications/recipients.ts'
-import { actingUserId } from '../comments/acting-user.ts'
+import { actingUserId } from '../shared/calling-user.ts'
 import { unique } from '../shared/batches.ts'
 
 interface Filters {

@@ -1,7 +1,7 @@
 import { ApiError, type NotificationPreferences, type Operations } from '@plenum/protocol'
 import type { Handlers } from '../../calls/call.ts'
 import * as configs from '../../store/notifications/configs.ts'
-import { actingUserId, denied } from '../comments/acting-user.ts'
+import { actingUserId, denied } from '../shared/calling-user.ts'
 import { unique } from '../shared/batches.ts'
 
 /** Far more channels than apps have. Without a limit a caller could fill the database with channel names. */

@@ -12,7 +12,7 @@ import { documentKey, type DocumentRef } from '../../store/refs.ts'
 import type { AccessVersions } from '../authorization/access-versions.ts'
 import { type AuthorizedClient, Authorizer, type AuthorizerDeps } from '../authorization/authorizer.ts'
 import { DocumentFeed } from '../live-states/document-feed.ts'
-import type { ThreadChanges } from '../live-states/thread-changes.ts'
+import type { ChangedThreads } from '../live-states/changed-threads.ts'
 import { createSessionVisible, type SessionUser } from '../../access/sessions/session-access.ts'
 import { LivePresence } from '../presence/live-presence.ts'
 import type { Appender } from '../rooms/appender.ts'
@@ -45,7 +45,7 @@ export type ReadThreads = (
   document: DocumentRef,
   from: number,
   to: number,
-) => Promise<ThreadChanges>
+) => Promise<ChangedThreads>
 
 /** A client that has the document open. */
 export interface DocumentMember extends AuthorizedClient {
@@ -297,7 +297,7 @@ export class OpenDocument implements DocumentRef {
     return gate.run(this.apiKey, read, this.#firstUserId)
   }
 
-  #readThreads(from: number, to: number): Promise<ThreadChanges> {
+  #readThreads(from: number, to: number): Promise<ChangedThreads> {
     const { readThreads, gate } = this.#deps
     return gate.run(this.apiKey, () => readThreads(this.apiKey, this, from, to), this.#firstUserId)
   }

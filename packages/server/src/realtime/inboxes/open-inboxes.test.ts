@@ -26,7 +26,7 @@ function scene() {
   return { bus, inboxes: new OpenInboxes({ bus }) }
 }
 
-test('[R55] [R55.2] [S2] 20,000 open inboxes of an organization are told of a change in short steps, each of them once', async () => {
+test('[R55] [R55.2] [S2] 20,000 open inboxes of an organization are notified of a change in short steps, each of them once', async () => {
   const { bus, inboxes } = scene()
   const open = Array.from({ length: 20_000 }, (_, index) => inboxOf(`u${index}`))
   for (const inbox of open) inboxes.add(inbox)

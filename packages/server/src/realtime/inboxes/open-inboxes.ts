@@ -14,14 +14,14 @@ export interface OpenInbox {
 type Organizations = Map<string, Map<string, Set<OpenInbox>>>
 
 /**
- * The inboxes that clients of this server have open. They are told that something may have changed, but not what: they read
- * it with the operation that decides what their user may see.
+ * The inboxes that clients of this server have open. They are notified that something may have changed, but not what: they
+ * read it with the operation that decides what their user may see.
  */
 export class OpenInboxes {
   readonly #byApiKey = new Map<string, Organizations>()
-  /** Inboxes that changed and were not told yet. */
+  /** Inboxes that changed and were not notified yet. */
   readonly #changed = new Set<OpenInbox>()
-  #isTelling = false
+  #isNotifying = false
   readonly #unsubscribe: () => void
 
   constructor({ bus }: { bus: Bus }) {
@@ -68,18 +68,18 @@ export class OpenInboxes {
     if (!users) return
     for (const userId of userIds ?? users.keys())
       for (const inbox of users.get(userId) ?? []) this.#changed.add(inbox)
-    if (!this.#isTelling && this.#changed.size > 0) void this.#tell()
+    if (!this.#isNotifying && this.#changed.size > 0) void this.#notifyChanged()
   }
 
-  /** An organization may have very many clients. */
-  async #tell(): Promise<void> {
-    this.#isTelling = true
+  /** Pauses in between, because an organization may have very many clients. */
+  async #notifyChanged(): Promise<void> {
+    this.#isNotifying = true
     await setImmediate()
     for (const inbox of this.#changed) {
       if (isLoopLate()) await setImmediate()
       if (this.#changed.delete(inbox)) inbox.onChanged()
     }
-    this.#isTelling = false
+    this.#isNotifying = false
   }
 
   close(): void {

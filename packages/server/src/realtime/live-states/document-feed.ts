@@ -8,16 +8,16 @@ import { RefFrames } from '../sockets/ref-frames.ts'
 import {
   fieldsOf,
   filterThreads,
-  type ThreadChanges,
+  type ChangedThreads,
   ThreadFrames,
   type VisibleThreads,
-} from './thread-changes.ts'
+} from './changed-threads.ts'
 
 export interface DocumentFeedDeps {
   /** Resolves with the values that changes after `seq` have set. Undefined if the document is gone. */
   read: (seq: number) => ReturnType<typeof readSince>
   /** Resolves with the annotations that changed after `from`, up to and including `to`. */
-  readThreads: (from: number, to: number) => Promise<ThreadChanges>
+  readThreads: (from: number, to: number) => Promise<ChangedThreads>
   /** Decides what a user may see. Undefined: everything. */
   visibleFor: (session: SessionUser) => Visible | undefined
   /** Resolves in a later iteration of the event loop. */

@@ -239,15 +239,3 @@ const deleteMany = batched<KeyColumn>(annotationKey, ({ row, fromRows, isPostgre
   const using = isPostgres ? sql`using (select r.* ${fromRows}) as r` : sql``
   return sql`delete from annotations ${using} where ${belongsTo('annotations', row)}`
 })
-
-/** The organizations that have a document with this id. Reads at most two. */
-export async function findOrganizationsOf(db: Db, apiKey: string, documentId: string): Promise<string[]> {
-  const rows = await db
-    .selectFrom('documents')
-    .select('organization_id')
-    .where('api_key', '=', apiKey)
-    .where('document_id', '=', documentId)
-    .limit(2)
-    .execute()
-  return rows.map((row) => row.organization_id)
-}

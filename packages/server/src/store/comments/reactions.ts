@@ -1,5 +1,8 @@
+import { sql } from 'kysely'
+import { batched } from '../engine/batched.ts'
 import type { Db } from '../engine/db.ts'
 import type { AnnotationRef } from './annotation.ts'
+import { annotationKey, belongsTo } from './annotation-key.ts'
 
 /** A reaction of a user to a comment. */
 export interface ReactionRef extends AnnotationRef {
@@ -51,3 +54,30 @@ export async function remove(
   }
   return (await query.executeTakeFirst()).numDeletedRows > 0n
 }
+
+export async function removeMany(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  reactions: readonly ReactionRef[],
+): Promise<void> {
+  await deleteMany(
+    db,
+    reactions.map((reaction) => rowOf(apiKey, organizationId, reaction)),
+  )
+}
+
+const deleteMany = batched(
+  {
+    ...annotationKey,
+    comment_id: 'bigint',
+    icon: 'text',
+    user_id: 'text',
+  },
+  ({ row, fromRows, isPostgres }) => {
+    const isRow = sql`${belongsTo('c', row)} and c.comment_id = ${row.comment_id} and c.icon = ${row.icon}
+      and c.user_id = ${row.user_id}`
+    const using = isPostgres ? sql`using (select r.* ${fromRows}) as r` : sql``
+    return sql`delete from comment_reactions as c ${using} where ${isRow}`
+  },
+)

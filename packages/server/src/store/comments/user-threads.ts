@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import { batched } from '../engine/batched.ts'
 import type { Cursor, Db } from '../engine/db.ts'
 import { sqliteOf } from '../engine/prepared.ts'
 import type { CommentReactionTable } from '../schema/comment-tables.ts'
@@ -52,45 +51,6 @@ export async function findReactionsOf(
     userId: row.user_id,
   }))
 }
-
-export async function removeReactions(
-  db: Db,
-  apiKey: string,
-  organizationId: string,
-  reactions: readonly ReactionRef[],
-): Promise<void> {
-  await deleteReactions(
-    db,
-    reactions.map(({ documentId, number, commentId, icon, userId }) => ({
-      api_key: apiKey,
-      organization_id: organizationId,
-      document_id: documentId,
-      number,
-      comment_id: commentId,
-      icon,
-      user_id: userId,
-    })),
-  )
-}
-
-const deleteReactions = batched(
-  {
-    api_key: 'text',
-    organization_id: 'text',
-    document_id: 'text',
-    number: 'bigint',
-    comment_id: 'bigint',
-    icon: 'text',
-    user_id: 'text',
-  },
-  ({ row, fromRows, isPostgres }) => {
-    const isRow = sql`c.api_key = ${row.api_key} and c.organization_id = ${row.organization_id}
-      and c.document_id = ${row.document_id} and c.number = ${row.number} and c.comment_id = ${row.comment_id}
-      and c.icon = ${row.icon} and c.user_id = ${row.user_id}`
-    const using = isPostgres ? sql`using (select r.* ${fromRows}) as r` : sql``
-    return sql`delete from comment_reactions as c ${using} where ${isRow}`
-  },
-)
 
 /** Lists the annotations in which a user is involved, by document and number, from this one on. */
 export async function listThreadsOf(

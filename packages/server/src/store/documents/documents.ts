@@ -344,3 +344,15 @@ export async function removeWithoutForeignKey(
       .execute()
   }
 }
+
+/** The organizations that have a document with this id. Reads at most two. */
+export async function findOrganizationsOf(db: Db, apiKey: string, documentId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('documents')
+    .select('organization_id')
+    .where('api_key', '=', apiKey)
+    .where('document_id', '=', documentId)
+    .limit(2)
+    .execute()
+  return rows.map((row) => row.organization_id)
+}

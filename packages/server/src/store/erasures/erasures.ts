@@ -1,4 +1,5 @@
-import type { Cursor, Db } from '../engine/db.ts'
+import type { Position } from '../deletions/row-step.ts'
+import type { Db } from '../engine/db.ts'
 import { parse } from '../engine/json.ts'
 import type { ErasureTable } from '../schema/erasure-tables.ts'
 
@@ -6,12 +7,9 @@ import type { ErasureTable } from '../schema/erasure-tables.ts'
 const retentionMs = 30 * 24 * 60 * 60 * 1000
 
 /** Where an erasure continues. It goes through organizations, then through what belongs to no organization. */
-export interface ErasurePosition {
+export interface ErasurePosition extends Position {
   /** Undefined: all organizations are done. */
   organizationId: string | undefined
-  /** The index of the step there. */
-  step: number
-  after?: Cursor
 }
 
 export interface Erasure {
@@ -26,7 +24,7 @@ export interface Erasure {
   isCompleted: boolean
 }
 
-const isErasure = (db: Db, apiKey: string, erasureId: string) => ({
+const rowOf = (db: Db, apiKey: string, erasureId: string) => ({
   select: () =>
     db.selectFrom('erasures').selectAll().where('api_key', '=', apiKey).where('erasure_id', '=', erasureId),
   update: (columns: Partial<ErasureTable>) =>
@@ -42,11 +40,7 @@ const isErasure = (db: Db, apiKey: string, erasureId: string) => ({
 export async function add(
   db: Db,
   apiKey: string,
-  {
-    erasureId,
-    userIds,
-    organizationIds,
-  }: Pick<Erasure, 'userIds' | 'organizationIds'> & { erasureId: string },
+  { erasureId, userIds, organizationIds }: Pick<Erasure, 'erasureId' | 'userIds' | 'organizationIds'>,
   now: number,
 ): Promise<number> {
   const organizations = organizationIds?.length ?? (await countOrganizations(db, apiKey))
@@ -79,7 +73,7 @@ async function countOrganizations(db: Db, apiKey: string): Promise<number> {
 }
 
 export async function find(db: Db, apiKey: string, erasureId: string): Promise<Erasure | undefined> {
-  const row = await isErasure(db, apiKey, erasureId).select().executeTakeFirst()
+  const row = await rowOf(db, apiKey, erasureId).select().executeTakeFirst()
   return (
     row && {
       erasureId,
@@ -99,7 +93,7 @@ export async function savePosition(
   { erasureId }: Erasure,
   position: ErasurePosition,
 ): Promise<void> {
-  await isErasure(db, apiKey, erasureId).update({ position: JSON.stringify(position) })
+  await rowOf(db, apiKey, erasureId).update({ position: JSON.stringify(position) })
 }
 
 /** Counts the tasks of one organization as done. The last ones are done when the whole erasure is complete. */
@@ -110,7 +104,7 @@ export async function completeTasks(
   now: number,
 ): Promise<void> {
   if (tasksLeft <= length) return
-  await isErasure(db, apiKey, erasureId).update({
+  await rowOf(db, apiKey, erasureId).update({
     tasks_left: tasksLeft - length,
     last_task_completed_at: now,
   })
@@ -123,7 +117,7 @@ export async function complete(
   { erasureId }: Pick<Erasure, 'erasureId'>,
   now: number,
 ): Promise<void> {
-  await isErasure(db, apiKey, erasureId).update({
+  await rowOf(db, apiKey, erasureId).update({
     user_ids: '[]',
     position: null,
     tasks_left: 0,
@@ -156,7 +150,7 @@ export async function nextOrganization(
 }
 
 /** The order in which both databases compare ids. */
-export const inByteOrder = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
+const inByteOrder = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
 /** Removes erasures of every tenant that ended long ago, at most `maxRows`. Returns their number. */
 export async function prune(db: Db, now: number, maxRows: number): Promise<number> {

@@ -8,6 +8,7 @@ import { parse } from '../engine/json.ts'
 import { paceOf } from '../engine/pace.ts'
 import { someRows } from '../engine/some-rows.ts'
 import type { Content } from '../notifications/lists.ts'
+import type { Schema } from '../schema/schema.ts'
 import { type TableInOrganization, tables } from '../schema/tables.ts'
 import { scanRows } from './row-scan.ts'
 import { redacted } from './without-users.ts'
@@ -170,53 +171,31 @@ const nobody = ''
 /** Content that the users wrote together with others stays, but no longer says who wrote it. */
 function removeEditorUsers(where: RawBuilder<boolean>, ids: ReadonlySet<string>): RowStep[] {
   const editor = ['document_id', 'editor_id'] as const
+  const removeUser = <T extends keyof Schema, Key extends keyof Schema[T], Column extends keyof Schema[T]>(
+    table: T,
+    key: readonly (Key & string)[],
+    column: Column & string,
+    rowsPerStep: number,
+  ) =>
+    scanRows({
+      table,
+      key,
+      columns: [column],
+      where,
+      rowsPerStep,
+      async visit(db, rows, ofRow) {
+        for (const row of rows.filter((one) => ids.has(one[column] as string)))
+          await sql`
+            update ${sql.table(table)} set ${sql.ref(column)} = ${nobody} where ${ofRow(row)}`.execute(db)
+      },
+    })
   return [
-    scanRows({
-      table: 'live_states',
-      key: ['document_id', 'live_state_data_id'],
-      columns: ['updated_by'],
-      where,
-      // A live state may have 1 MiB, which SQLite walks over to read a later column.
-      rowsPerStep: 5,
-      async visit(db, rows, ofRow) {
-        for (const row of rows.filter(({ updated_by }) => ids.has(updated_by)))
-          await sql`update live_states set updated_by = ${nobody} where ${ofRow(row)}`.execute(db)
-      },
-    }),
-    scanRows({
-      table: 'editors',
-      key: editor,
-      columns: ['last_updated_by'],
-      where,
-      rowsPerStep: 100,
-      async visit(db, rows, ofRow) {
-        for (const row of rows.filter(({ last_updated_by }) => ids.has(last_updated_by)))
-          await sql`update editors set last_updated_by = ${nobody} where ${ofRow(row)}`.execute(db)
-      },
-    }),
+    // A live state may have 1 MiB, which SQLite walks over to read a later column.
+    removeUser('live_states', ['document_id', 'live_state_data_id'], 'updated_by', 5),
+    removeUser('editors', editor, 'last_updated_by', 100),
     // The Yjs client ids stay taken, so that nobody can continue the users' changes under their ids.
-    scanRows({
-      table: 'editor_clients',
-      key: [...editor, 'client_id'],
-      columns: ['user_id'],
-      where,
-      rowsPerStep: 200,
-      async visit(db, rows, ofRow) {
-        for (const row of rows.filter(({ user_id }) => ids.has(user_id)))
-          await sql`update editor_clients set user_id = ${nobody} where ${ofRow(row)}`.execute(db)
-      },
-    }),
-    scanRows({
-      table: 'editor_updates',
-      key: [...editor, 'seq'],
-      columns: ['user_id'],
-      where,
-      rowsPerStep: 5,
-      async visit(db, rows, ofRow) {
-        for (const row of rows.filter(({ user_id }) => ids.has(user_id)))
-          await sql`update editor_updates set user_id = ${nobody} where ${ofRow(row)}`.execute(db)
-      },
-    }),
+    removeUser('editor_clients', [...editor, 'client_id'], 'user_id', 200),
+    removeUser('editor_updates', [...editor, 'seq'], 'user_id', 5),
     scanRows({
       table: 'editor_version_authors',
       key: [...editor, 'version_id'],

@@ -78,7 +78,7 @@ describe.each(stores)('locations on %s', (store) => {
     expect(await notificationsAt('elsewhere')).toEqual(['other'])
   })
 
-  test('[11.1.1] merge keeps the fields of the old location, and a location that nothing is at changes nothing', async () => {
+  test('[11.1.1] merge keeps the fields of the old location, and nothing changes if nothing is at it', async () => {
     const { call, annotationsAt } = await scene()
     await call('update', {
       organizationId,

@@ -101,6 +101,15 @@ async function tenantWithAda(server: TestServer) {
       },
     ],
   })
+  const visibility = { type: 'restricted' as const, userIds: [ada.userId] }
+  await client.commentAnnotations.add({
+    ...ref,
+    commentAnnotations: [
+      { annotationId: 'deleted', commentData: [{ commentText: 'For Ada.', from: grace }], visibility },
+    ],
+  })
+  await client.commentAnnotations.delete({ ...ref, annotationIds: ['deleted'] })
+  await client.liveState.broadcast({ ...ref, liveStateDataId: 'banner', data: { text: 'kept' } })
   await client.crdt.add({ ...ref, editorId: 'note', type: 'text', data: 'x' })
   await client.crdtVersions.add({ ...ref, editorId: 'note', name: 'v', userId: ada.userId })
   const editor = { api_key: tenant.apiKey, organization_id: organizationId, document_id: documentId }
@@ -120,6 +129,11 @@ async function tenantWithAda(server: TestServer) {
       .set({ user_id: ada.userId })
       .where('api_key', '=', tenant.apiKey)
       .execute()
+    await db
+      .updateTable('live_states')
+      .set({ updated_by: ada.userId })
+      .where('api_key', '=', tenant.apiKey)
+      .execute()
   })
   return tenant
 }
@@ -137,9 +151,9 @@ describe.each(stores)('userData.delete on %s', (store) => {
     const erased = /ada-4711|Ada Erased|Ada-text/
     const before = new Set((await rowsNaming(tenant, erased)).map(({ name }) => name))
     const tables =
-      'users grants user_group_members annotations comments annotation_users comment_reactions annotation_views events ' +
-      'notifications notification_recipients notification_configs presence activities editors editor_clients ' +
-      'editor_updates editor_version_authors'
+      'users grants user_group_members annotations removed_annotations comments annotation_users comment_reactions ' +
+      'annotation_views events notifications notification_recipients notification_configs presence activities ' +
+      'live_states editors editor_clients editor_updates editor_version_authors'
     for (const table of tables.split(' ')) {
       expect(before).toContain(table)
     }

@@ -1,12 +1,12 @@
 import { ApiError, type Input, type Operations } from '@plenum/protocol'
-import type { Call, Handlers } from '../calls/call.ts'
-import { removalSteps } from '../store/deletions/removal.ts'
-import { type Position, runSteps } from '../store/deletions/row-step.ts'
-import type { DocumentRef } from '../store/refs.ts'
-import { changeInStep } from '../threads/change-in-step.ts'
-import { deleteFew, findOrganization } from './comments/delete-annotations.ts'
-import { moveAnnotations, moveNotifications } from './shared/moved-locations.ts'
-import { locationIdOf, storedLocationIds } from './shared/locations.ts'
+import type { Call, Handlers } from '../../calls/call.ts'
+import { removalSteps } from '../../store/deletions/removal.ts'
+import { type Position, runSteps } from '../../store/deletions/row-step.ts'
+import type { DocumentRef } from '../../store/refs.ts'
+import { changeInStep } from '../../threads/change-in-step.ts'
+import { deleteFew, findOrganization } from '../comments/delete-annotations.ts'
+import { moveAnnotations, moveNotifications } from './moved-locations.ts'
+import { locationIdOf, storedLocationIds } from '../shared/locations.ts'
 
 type Family = Operations['locations']
 type Location = Input<Family['deleteData']>['location']

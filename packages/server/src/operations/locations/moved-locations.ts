@@ -8,7 +8,7 @@ import * as notifications from '../../store/notifications/notifications.ts'
 import type { DocumentRef } from '../../store/refs.ts'
 import { changeInStep } from '../../threads/change-in-step.ts'
 import { ThreadChanges } from '../../threads/thread-changes.ts'
-import { locationIdOf } from './locations.ts'
+import { locationIdOf } from '../shared/locations.ts'
 
 type StepCall = Pick<Call, 'db' | 'now' | 'services'> & { caller: ApiKey }
 type Location = Record<string, unknown>

@@ -13,7 +13,7 @@ export interface ChangedThread {
 }
 
 /** What happened to the annotations of a document between two positions. */
-export interface ThreadChanges {
+export interface ChangedThreads {
   changed: readonly ChangedThread[]
   /** Annotations that were deleted, with the audience that they had. */
   removed: readonly { annotationId: string; audience: StoredAudience | null }[]
@@ -39,7 +39,7 @@ type HiddenThread = Pick<ChangedThread, 'annotationId' | 'audience'>
  * removed one for it. Returns undefined if this is not known of an annotation: then the client loads all annotations again.
  */
 export async function filterThreads(
-  { changed, removed }: ThreadChanges,
+  { changed, removed }: ChangedThreads,
   from: number,
   visible: Visible | undefined,
 ): Promise<VisibleThreads | undefined> {
