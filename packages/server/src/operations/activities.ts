@@ -7,7 +7,7 @@ import * as activityConfig from '../store/activities/config.ts'
 import * as lists from '../store/activities/lists.ts'
 import type { StoredActivity } from '../store/activities/lists.ts'
 import * as annotations from '../store/comments/annotations.ts'
-import type { Visible } from '../store/comments/audience.ts'
+import type { Audience, Visible } from '../store/comments/audience.ts'
 import * as documents from '../store/documents/documents.ts'
 import type { Db } from '../store/engine/db.ts'
 import * as users from '../store/users/users.ts'
@@ -167,12 +167,19 @@ async function visibleActivities(
   return async (rows) => {
     const ids = unique(rows.flatMap(({ annotationId }) => annotationId ?? []))
     const stored = await annotations.findByIds(db, caller.apiKey, document, ids)
-    const current = new Map(stored.map(({ annotationId, audience }) => [annotationId, audience]))
-    // An annotation that was deleted keeps the audience that it had.
-    const audienceOf = ({ annotationId = '', audience }: StoredActivity) =>
-      (current.has(annotationId) ? current.get(annotationId) : audience) ?? null
-    const isVisible = await visible(rows.map(audienceOf))
-    return rows.filter((row) => isVisible(audienceOf(row)))
+    const current = new Map(stored.map((annotation) => [annotation.annotationId, annotation]))
+    /** Who may see the activity: all of them must include the user. */
+    const audiencesOf = ({ annotationId = '', audience, timestamp }: StoredActivity): (Audience | null)[] => {
+      const annotation = current.get(annotationId)
+      // An annotation that was deleted keeps the audience that it had.
+      if (!annotation) return [audience ?? null]
+      // An older activity may be about a deleted annotation that had the same id.
+      return annotation.createdAt > timestamp
+        ? [audience ?? null, annotation.audience]
+        : [annotation.audience]
+    }
+    const isVisible = await visible(rows.flatMap(audiencesOf))
+    return rows.filter((row) => audiencesOf(row).every(isVisible))
   }
 }
 

@@ -1,4 +1,4 @@
-import { ApiError, type UserInput } from '@plenum/protocol'
+import { ApiError, type UserInput, type Visibility } from '@plenum/protocol'
 import { canWrite, type Decision } from '../../access/permissions.ts'
 import { evaluateSession } from '../../access/sessions/session-access.ts'
 import { createVisible } from '../../access/viewers.ts'
@@ -102,6 +102,15 @@ export function refuseFields<T extends object>(
 ): void {
   const found = user && fields.find((field) => sent[field] !== undefined)
   if (found) throw denied(`${path}${found} can only be sent with the credentials of an API key.`)
+}
+
+/** Users make annotations private only if the API key allows it (spec 25.6.3). */
+export function requirePrivateComments(
+  { user, options }: Pick<UserCaller, 'user' | 'options'>,
+  visibility: Visibility | undefined,
+): void {
+  if (!user || !visibility || visibility.type === 'public' || options.enablePrivateComments) return
+  throw denied('Private comments are off. Set enablePrivateComments with /v2/workspace/apikeyconfig/update.')
 }
 
 /** Only the author and admins may do this. */

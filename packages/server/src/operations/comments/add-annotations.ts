@@ -21,7 +21,13 @@ import { ThreadChanges } from '../../threads/thread-changes.ts'
 import { appendComments, CommentReader, type ReadComment } from './added-comments.ts'
 import { anchorRanges } from './anchored-ranges.ts'
 import { ensureAuthors, findDenied, findExisting, type NamedUser, requireExisting } from './authors.ts'
-import { denied, deniedMessage, notifies, refuseFields, requireAccess } from './acting-user.ts'
+import {
+  deniedMessage,
+  notifies,
+  refuseFields,
+  requireAccess,
+  requirePrivateComments,
+} from './acting-user.ts'
 
 type Add = Operations['commentAnnotations']['add']
 
@@ -128,17 +134,13 @@ async function readAnnotation(
   reader: CommentReader,
   sent: CommentAnnotationInput,
   index: number,
-  { user, options }: Call<Add>['caller'],
+  caller: Call<Add>['caller'],
 ): Promise<ReadAnnotation> {
   const path = `commentAnnotations[${index}]`
   const comments = await reader.read(sent.commentData, `${path}.commentData`)
-  refuseFields(user, sent, ['createdAt', 'lastUpdated'], `${path}.`)
+  refuseFields(caller.user, sent, ['createdAt', 'lastUpdated'], `${path}.`)
   checkVisibility(sent.visibility, `${path}.visibility`)
-  if (user && sent.visibility && sent.visibility.type !== 'public' && !options.enablePrivateComments) {
-    throw denied(
-      'Private comments are off. Set enablePrivateComments with /v2/workspace/apikeyconfig/update.',
-    )
-  }
+  requirePrivateComments(caller, sent.visibility)
   const { assignedTo, visibility } = sent
   const named = [
     ...comments.flatMap((comment) => comment.named),

@@ -16,7 +16,13 @@ import { locationIdOf } from '../shared/locations.ts'
 import { audienceOf, checkVisibility } from '../../threads/audience-of.ts'
 import { anchorRanges } from './anchored-ranges.ts'
 import { ensureAuthors, findExisting, type NamedUser, requireExisting } from './authors.ts'
-import { notifies, refuseFields, requireAccess, requireAuthorship } from './acting-user.ts'
+import {
+  notifies,
+  refuseFields,
+  requireAccess,
+  requireAuthorship,
+  requirePrivateComments,
+} from './acting-user.ts'
 import { replaceUsers } from './replaced-users.ts'
 import { selectAnnotations } from './selected-annotations.ts'
 import { ThreadChanges } from '../../threads/thread-changes.ts'
@@ -54,6 +60,7 @@ async function updatePrepared(call: Call<Update>, range: StoredRange | undefined
   refuseFields(user, input, ['updateUsers', 'triggerNotification'])
   if (change) {
     refuseFields(user, change, ['from', 'resolvedByUserId', 'statusUpdatedByUserId'], 'updatedData.')
+    requirePrivateComments(caller, change.visibility)
     await checkUsers(call, change)
   }
   await ensureAuthors(

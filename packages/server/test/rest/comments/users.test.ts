@@ -193,9 +193,19 @@ describe.each(stores)('calls of users on %s', (store) => {
           { commentData: [{ commentText: 'x' }], visibility: { type: 'organizationPrivate' } },
         ],
       })
-    await expect(add()).rejects.toMatchObject({ status: 'PERMISSION_DENIED' })
+    const open = { annotationId: 'open', commentData: [{ commentText: 'x' }] }
+    await client.commentAnnotations.add({ ...ref, commentAnnotations: [open] })
+    const hide = () =>
+      client.commentAnnotations.update({
+        ...ref,
+        annotationIds: ['open'],
+        updatedData: { visibility: { type: 'organizationPrivate' } },
+      })
+    for (const call of [add, hide])
+      await expect(call()).rejects.toMatchObject({ status: 'PERMISSION_DENIED' })
     await backend.apiKeyConfig.update({ enablePrivateComments: true })
     await add()
+    expect((await hide()).data.open?.success).toBe(true)
   })
 
   test('[19.5] [19.6] comments of others are unread until the user marks the annotation as viewed', async () => {
