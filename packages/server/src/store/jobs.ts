@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { yieldIfLate } from '../platform/turns/loop-time.ts'
+import { batched } from './engine/batched.ts'
 import type { Database, Db } from './engine/db.ts'
 import { parse } from './engine/json.ts'
 
@@ -29,32 +30,37 @@ export interface Job<K extends JobKind = JobKind> {
  */
 const leaseMs = 60_000
 
-export async function add<K extends JobKind>(
-  db: Db,
-  job: {
-    jobId: string
-    apiKey: string
-    kind: K
-    payload: JobPayload<K>
-    now: number
-    /** Default: now. */
-    runAt?: number
-  },
-): Promise<void> {
-  await db
-    .insertInto('jobs')
-    .values({
-      job_id: job.jobId,
-      api_key: job.apiKey,
-      kind: job.kind,
-      payload: JSON.stringify(job.payload),
-      attempts: 0,
-      run_at: job.runAt ?? job.now,
-      leased_until: job.runAt ?? job.now,
-      created_at: job.now,
-    })
-    .execute()
+export interface NewJob<K extends JobKind> {
+  jobId: string
+  apiKey: string
+  kind: K
+  payload: JobPayload<K>
+  now: number
+  /** Default: now. */
+  runAt?: number
 }
+
+export const add = <K extends JobKind>(db: Db, job: NewJob<K>): Promise<void> => addMany(db, [job])
+
+export async function addMany<K extends JobKind>(db: Db, added: readonly NewJob<K>[]): Promise<void> {
+  const rows = added.map(({ jobId, apiKey, kind, payload, now, runAt = now }) => ({
+    job_id: jobId,
+    api_key: apiKey,
+    kind,
+    payload: JSON.stringify(payload),
+    run_at: runAt,
+    created_at: now,
+  }))
+  await insert(db, rows)
+}
+
+const insert = batched(
+  { job_id: 'text', api_key: 'text', kind: 'text', payload: 'text', run_at: 'bigint', created_at: 'bigint' },
+  ({ row, fromRows }) => sql`
+    insert into jobs (job_id, api_key, kind, payload, attempts, run_at, leased_until, created_at)
+    select ${row.job_id}, ${row.api_key}, ${row.kind}, ${row.payload}, 0, ${row.run_at}, ${row.run_at}, ${row.created_at}
+      ${fromRows}`,
+)
 
 /**
  * Of the jobs of the API key that no server has leased, leases the one that has been due longest. Returns undefined if none is

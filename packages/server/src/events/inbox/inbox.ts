@@ -34,10 +34,11 @@ export const inbox: EventConsumer = {
     await pending.add(db, apiKey, added)
     const kind = 'notification.deliver'
     const runAt = now + delaySeconds * 1000
-    for (const { jobId, organizationId, id: notificationId } of added) {
-      await yieldIfLate()
-      await jobs.add(db, { jobId, apiKey, kind, payload: { organizationId, notificationId }, now, runAt })
-    }
+    await yieldIfLate()
+    const newJobs = added.map(({ jobId, organizationId, id: notificationId }) => {
+      return { jobId, apiKey, kind, payload: { organizationId, notificationId }, now, runAt } as const
+    })
+    await jobs.addMany(db, newJobs)
     if (added.length > 0) wakeJobs()
   },
 }
