@@ -40,18 +40,18 @@ export interface NewJob<K extends JobKind> {
   runAt?: number
 }
 
-export async function add<K extends JobKind>(db: Db, ...added: readonly NewJob<K>[]): Promise<void> {
-  await insert(
-    db,
-    added.map(({ jobId, apiKey, kind, payload, now, runAt = now }) => ({
-      job_id: jobId,
-      api_key: apiKey,
-      kind,
-      payload: JSON.stringify(payload),
-      run_at: runAt,
-      created_at: now,
-    })),
-  )
+export const add = <K extends JobKind>(db: Db, job: NewJob<K>): Promise<void> => addMany(db, [job])
+
+export async function addMany<K extends JobKind>(db: Db, added: readonly NewJob<K>[]): Promise<void> {
+  const rows = added.map(({ jobId, apiKey, kind, payload, now, runAt = now }) => ({
+    job_id: jobId,
+    api_key: apiKey,
+    kind,
+    payload: JSON.stringify(payload),
+    run_at: runAt,
+    created_at: now,
+  }))
+  await insert(db, rows)
 }
 
 const insert = batched(
@@ -59,8 +59,7 @@ const insert = batched(
   ({ row, fromRows }) => sql`
     insert into jobs (job_id, api_key, kind, payload, attempts, run_at, leased_until, created_at)
     select ${row.job_id}, ${row.api_key}, ${row.kind}, ${row.payload}, 0, ${row.run_at}, ${row.run_at}, ${row.created_at}
-    ${fromRows}
-  `,
+      ${fromRows}`,
 )
 
 /**

@@ -11,6 +11,7 @@ import { withoutFormer } from '../store/comments/audience.ts'
 import * as comments from '../store/comments/comments.ts'
 import { removeNotificationsAbout } from '../store/deletions/annotation-notifications.ts'
 import type { Db } from '../store/engine/db.ts'
+import { paceOf } from '../store/engine/pace.ts'
 import * as events from '../store/events.ts'
 import type { DocumentRef } from '../store/refs.ts'
 
@@ -160,10 +161,7 @@ export class ThreadChanges {
     )
     await inSlices(this.#comments, (some) => comments.put(db, apiKey, organizationId, some))
     await inSlices(this.#unassigned, (some) => comments.unassign(db, apiKey, organizationId, some))
-    const involved = [...this.#involved.values()]
-    await inSlices(involved, (some) => comments.involve(db, apiKey, organizationId, some))
-    const refs = [...new Map(involved.map((one) => [one.number, one])).values()]
-    await inSlices(refs, (some) => comments.checkInvolved(db, apiKey, organizationId, some))
+    await this.#saveInvolved()
     await annotations.remove(db, apiKey, organizationId, this.#removed, this.seq)
     const isInboxChanged = (await this.#removeNotifications()) || this.#isAudienceChanged
     const removed = new Set(this.#removed.map(({ annotationId }) => annotationId))
@@ -185,6 +183,23 @@ export class ThreadChanges {
     return [...this.#annotations.values()].some(
       ({ audienceSeq, createdSeq }) => audienceSeq === this.seq && createdSeq !== this.seq,
     )
+  }
+
+  async #saveInvolved(): Promise<void> {
+    const { db, caller } = this.#context
+    const { apiKey } = caller
+    const { organizationId } = this.#document
+    const involved = [...this.#involved.values()]
+    // One call may add 10,000, and on PostgreSQL each statement is a round trip.
+    const max = rowsPerSlice * paceOf(db).factor
+    await inSlices(involved, (some) => comments.involve(db, apiKey, organizationId, some), max)
+    // A new annotation has no users but these.
+    const isNew = ({ number }: comments.NewlyInvolved) =>
+      this.#annotations.get(number)?.createdSeq === this.seq
+    comments.checkNewlyInvolved(involved.filter(isNew))
+    const others = involved.filter((one) => !isNew(one))
+    const refs = [...new Map(others.map((one) => [one.number, one])).values()]
+    await inSlices(refs, (some) => comments.checkInvolved(db, apiKey, organizationId, some))
   }
 
   /** Returns false if there are no notifications about removed annotations. */
@@ -223,9 +238,13 @@ export function annotationNumberIn(payload: unknown): number | undefined {
   return annotation?.annotationNumber
 }
 
-async function inSlices<T>(items: readonly T[], write: (some: readonly T[]) => Promise<void>): Promise<void> {
-  for (let from = 0; from < items.length; from += rowsPerSlice) {
+async function inSlices<T>(
+  items: readonly T[],
+  write: (some: readonly T[]) => Promise<void>,
+  max = rowsPerSlice,
+): Promise<void> {
+  for (let from = 0; from < items.length; from += max) {
     await yieldIfLate()
-    await write(items.slice(from, from + rowsPerSlice))
+    await write(items.slice(from, from + max))
   }
 }

@@ -218,10 +218,13 @@ describe('the queries of SQLite, which has no statistics', () => {
     const inOrganization = 'api_key=? AND organization_id=?'
     expect(keys.pending_notifications).toEqual(
       new Set(
-        ['notification_id=?', 'document_id=? AND deliver_at>?', 'actor_id=? AND deliver_at>?'].map(
-          (one) => `${inOrganization} AND ${one}`,
-        ),
-      ),
+        [
+          'notification_id=?',
+          'document_id=? AND deliver_at>?',
+          'actor_id=? AND deliver_at>?',
+          'actor_id=?',
+        ].map((one) => `${inOrganization} AND ${one}`),
+      ).add('rowid=?'),
     )
   })
 

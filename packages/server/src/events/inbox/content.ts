@@ -5,6 +5,7 @@ import * as comments from '../../store/comments/comments.ts'
 import type { Db } from '../../store/engine/db.ts'
 import type { Content } from '../../store/notifications/lists.ts'
 import type { PendingNotification } from '../../store/notifications/pending.ts'
+import { shownUser } from '../../store/notifications/shown-users.ts'
 import * as users from '../../store/users/users.ts'
 
 /** What happened, after the name of the user who did it. */
@@ -48,8 +49,9 @@ export async function readContent(
   const { assigneeId, annotationId, locationId, data } = annotation
   const named = [actorId, assigneeId, ...(comment?.content.mentioned ?? [])].filter((id) => id !== null)
   const profiles = await users.findMany(db, apiKey, [...new Set(named)])
-  const actionUser = actorId === null ? { name: 'Someone' } : shownUser(actorId, profiles.get(actorId))
-  const assignee = assigneeId === null ? undefined : shownUser(assigneeId, profiles.get(assigneeId))
+  const actionUser = actorId === null ? { name: 'Someone' } : profileOf(actorId, profiles.get(actorId))
+  const isAssignment = name === 'comment_annotation.assign'
+  const assignee = assigneeId === null ? undefined : profileOf(assigneeId, profiles.get(assigneeId))
   return {
     notificationSource: 'comment',
     actionType: groupedNames[name] ?? name,
@@ -57,11 +59,15 @@ export async function readContent(
     displayHeadlineMessageTemplate: `{actionUser} ${actions[name] ?? 'changed a comment'}`,
     displayHeadlineMessageTemplateData: {
       actionUser,
-      ...(name === 'comment_annotation.assign' && { assignedUser: assignee?.name ?? 'nobody' }),
+      ...(isAssignment && { assignedUser: assignee?.name ?? 'nobody' }),
       ...(name === 'comment_annotation.status_change' && { status: cut(data.status.name) }),
       ...(name === 'comment_annotation.priority_change' && { priority: cut(data.priority?.name ?? 'none') }),
     },
     ...bodyOf(comment, profiles),
+    shownUsers: [
+      ...(comment ? [comment.authorId, ...comment.content.mentioned] : []),
+      ...(isAssignment && assigneeId !== null ? [assigneeId] : []),
+    ].map(shownUser),
     targetAnnotationId: annotationId,
     notificationSourceData: { annotationId, documentId, ...(commentId !== null && { commentId }) },
     ...(locationId !== null && { locationId: Number(locationId) }),
@@ -72,7 +78,7 @@ export async function readContent(
 const cut = (text: string, max = maxNameCharacters) =>
   text.length <= max ? text : `${text.slice(0, max - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 
-function shownUser(userId: string, profile: User | undefined) {
+function profileOf(userId: string, profile: User | undefined) {
   const { name = userId, email } = profile ?? {}
   return { userId, name: cut(name), ...(typeof email === 'string' && { email: cut(email) }) }
 }

@@ -37,7 +37,7 @@ export const inbox: EventConsumer = {
       const payload = { organizationId, notificationId }
       return { jobId, apiKey, kind, payload, now, runAt }
     })
-    await jobs.add(db, ...newJobs)
+    await jobs.addMany(db, newJobs)
     if (added.length > 0) wakeJobs()
   },
 }

@@ -1,29 +1,13 @@
-import type { CommentContent, StoredAnnotation, StoredComment } from '../../store/comments/annotation.ts'
-import { withoutMentions, withoutTag, withoutUsers } from '../../store/erasures/without-users.ts'
+import type { StoredAnnotation, StoredComment } from '../../store/comments/annotation.ts'
+import { withoutMentionsIn, withoutUsers } from '../../store/erasures/without-users.ts'
 import { audienceOf } from '../../threads/audience-of.ts'
 
 type Ids = ReadonlySet<string>
 
 /** The comment of another user without mentions of the erased users. Undefined: it mentions none of them. */
 export function withoutMentionsOf(comment: StoredComment, userIds: Ids): StoredComment | undefined {
-  const { content } = comment
-  const tags = content.taggedUserContacts ?? []
-  const isErased = (tag: (typeof tags)[number]) =>
-    userIds.has(tag.userId ?? '') || userIds.has(tag.contact?.userId ?? '')
-  const isMentioned = content.mentioned.some((id) => userIds.has(id)) || tags.some(isErased)
-  if (!isMentioned) return undefined
-  const cleaned = (text: string) => {
-    const named = tags.filter(isErased).map((tag) => tag.text)
-    return named.reduce<string>(withoutTag, withoutMentions(text, userIds))
-  }
-  const left: CommentContent = {
-    ...content,
-    ...(content.commentText !== undefined && { commentText: cleaned(content.commentText) }),
-    ...(content.commentHtml !== undefined && { commentHtml: cleaned(content.commentHtml) }),
-    mentioned: content.mentioned.filter((id) => !userIds.has(id)),
-    ...(content.taggedUserContacts && { taggedUserContacts: tags.filter((tag) => !isErased(tag)) }),
-  }
-  return { ...comment, content: left }
+  const content = withoutMentionsIn(comment.content, userIds)
+  return content && { ...comment, content }
 }
 
 /** Whether the annotation itself names one of the users. */

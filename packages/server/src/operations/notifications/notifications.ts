@@ -123,7 +123,7 @@ export async function presentNotifications(
     id,
     key,
     documentId,
-    content: { locationId, location, ...content },
+    content: { locationId, location, shownUsers: _, ...content },
     timestamp,
     state,
   } of items) {

@@ -209,11 +209,22 @@ export async function checkInvolved(
   organizationId: string,
   refs: readonly AnnotationRef[],
 ): Promise<void> {
-  const counts = await countUsers(db, keysOf(apiKey, organizationId, refs))
-  const max = commentLimits.usersPerAnnotation
-  if (counts.some(({ users }) => users > max)) {
-    throw new ApiError('INVALID_ARGUMENT', `An annotation can involve at most ${max} users.`)
+  for (const { users } of await countUsers(db, keysOf(apiKey, organizationId, refs))) checkUsers(users)
+}
+
+/** Refuses more users than an annotation may have. For new annotations of one document: they have no users but these. */
+export function checkNewlyInvolved(involved: readonly NewlyInvolved[]): void {
+  const users = new Map<number, Set<string>>()
+  for (const { number, userId } of involved) {
+    const known = users.get(number) ?? new Set()
+    users.set(number, known.add(userId))
   }
+  for (const { size } of users.values()) checkUsers(size)
+}
+
+function checkUsers(users: number): void {
+  const max = commentLimits.usersPerAnnotation
+  if (users > max) throw new ApiError('INVALID_ARGUMENT', `An annotation can involve at most ${max} users.`)
 }
 
 const insertUsers = batched(

@@ -6,8 +6,10 @@ import type { RowStep } from '../deletions/row-step.ts'
 import type { Db } from '../engine/db.ts'
 import { parse } from '../engine/json.ts'
 import { paceOf } from '../engine/pace.ts'
+import { sqliteOf } from '../engine/prepared.ts'
 import { someRows } from '../engine/some-rows.ts'
 import type { Content } from '../notifications/lists.ts'
+import { shownUser } from '../notifications/shown-users.ts'
 import type { Schema } from '../schema/schema.ts'
 import { type TableInOrganization, tables } from '../schema/tables.ts'
 import { scanRows } from './row-scan.ts'
@@ -23,8 +25,8 @@ export interface ErasedUsers {
 const inOrganization = ({ apiKey, organizationId }: ErasedUsers) =>
   sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
 
-const ofUsers = (erased: ErasedUsers) =>
-  sql<boolean>`${inOrganization(erased)} and user_id in (${sql.join(erased.userIds)})`
+const ofUsers = (erased: ErasedUsers, column = 'user_id') =>
+  sql<boolean>`${inOrganization(erased)} and ${sql.ref(column)} in (${sql.join(erased.userIds)})`
 
 /** Removes rows that an index finds by user. */
 const removeRows =
@@ -64,6 +66,12 @@ export function removeAccess(
   ]
 }
 
+/** With many ids SQLite, which has no statistics, would read all that wait in the organization. */
+const pendingByActor = (db: Db) =>
+  sqliteOf(db)
+    ? sql`pending_notifications indexed by pending_notifications_by_actor_id`
+    : sql`pending_notifications`
+
 /** Everything else that is neither access nor part of a comment thread. */
 export function removeUserRows(
   erased: ErasedUsers,
@@ -98,6 +106,8 @@ export function removeUserRows(
           await sql`delete from notification_configs where ${ofRow(row)}`.execute(db)
       },
     }),
+    // Their jobs find nothing to deliver.
+    removeRows('pending_notifications', ofUsers(erased, 'actor_id'), pendingByActor),
     ...userIds.flatMap((userId) => removalSteps(apiKey, { organizationId, inboxOf: { userId } })),
     removeNotifications(erased, ids),
     removeRows('activities', ofUsers(erased)),
@@ -135,9 +145,10 @@ export function removeUserRows(
   ]
 }
 
-/** Removes the notifications that the users caused, and the users from other notifications. */
+/** Removes the notifications that the users caused or that show their names or texts, and the users from the others. */
 function removeNotifications(erased: ErasedUsers, ids: ReadonlySet<string>): RowStep {
   const { apiKey, organizationId } = erased
+  const shown = new Set([...ids].map(shownUser))
   return scanRows({
     table: 'notifications',
     key: ['notification_id'],
@@ -145,21 +156,23 @@ function removeNotifications(erased: ErasedUsers, ids: ReadonlySet<string>): Row
     where: inOrganization(erased),
     rowsPerStep: 50,
     async visit(db, rows, ofRow) {
-      const caused: string[] = []
+      const removed: string[] = []
       for (const row of rows) {
-        if (ids.has(parse<Content>(row.data).actionUser.userId ?? '')) caused.push(row.notification_id)
+        const { actionUser, shownUsers = [] } = parse<Content>(row.data)
+        const isRemoved = ids.has(actionUser.userId ?? '') || shownUsers.some((user) => shown.has(user))
+        if (isRemoved) removed.push(row.notification_id)
         else {
           const data = redacted(row.data, ids)
           if (data !== undefined)
             await sql`update notifications set data = ${data} where ${ofRow(row)}`.execute(db)
         }
       }
-      if (caused.length === 0) return
+      if (removed.length === 0) return
       // A notification may have very many recipients. It is hidden while they are removed.
       await sql`
         update notifications set public_id = null
-        where ${inOrganization(erased)} and notification_id in (${sql.join(caused)})`.execute(db)
-      const scope = { organizationId, hiddenNotifications: caused }
+        where ${inOrganization(erased)} and notification_id in (${sql.join(removed)})`.execute(db)
+      const scope = { organizationId, hiddenNotifications: removed }
       for (const step of removalSteps(apiKey, scope)) if (await step(db, [], undefined)) return 'again'
     },
   })

@@ -1,26 +1,75 @@
+import type { CommentContent } from '../comments/annotation.ts'
+
 /** Stands in a text where an erased user was mentioned. */
 const erasedMention = '@deleted user'
 
-/** Fields whose text is the id of a user, or that list such ids. Other texts may equal an id by chance. */
-const namesUsers = /user|mentioned/i
+type Ids = ReadonlySet<string>
+
+/**
+ * Fields whose text is the id of a user, or that list such ids: `from` and `to` of a change too. Other texts may equal an id by
+ * chance.
+ */
+const namesUsers = /user|mentioned|^(from|to)$/i
 
 /** The text without mentions of these users, as `{{userId}}`. */
-export const withoutMentions = (text: string, userIds: ReadonlySet<string>): string =>
+export const withoutMentions = (text: string, userIds: Ids): string =>
   text.includes('{{')
     ? text.replaceAll(/\{\{([^{}\n]{1,256})\}\}/g, (mention, id: string) =>
         userIds.has(id) ? erasedMention : mention,
       )
     : text
 
-/** Replaces the text that stood for a tagged user. Only `@…` is replaced: another text may be any word. */
-export const withoutTag = (text: string, tag: string | undefined): string =>
-  tag !== undefined && tag.length > 1 && tag.startsWith('@') ? text.replaceAll(tag, erasedMention) : text
+/** Replaces texts that stood for tagged users. Only `@…` is replaced: another text may be any word. */
+function withoutTags(text: string, tags: readonly unknown[]): string {
+  const shown = tags.filter((tag) => typeof tag === 'string' && tag.length > 1 && tag.startsWith('@'))
+  if (shown.length === 0) return text
+  // In one pass, so that no replacement is replaced again. The longest first: one may be the beginning of another.
+  const patterns = [...new Set(shown as string[])].sort((a, b) => b.length - a.length).map(escaped)
+  return text.replaceAll(new RegExp(patterns.join('|'), 'g'), erasedMention)
+}
+
+const escaped = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+
+/** The content of a comment without mentions of these users. Undefined: it mentions none of them. */
+export function withoutMentionsIn<T extends Partial<CommentContent>>(
+  content: T,
+  userIds: Ids,
+): T | undefined {
+  const { commentText, commentHtml, mentioned = [], taggedUserContacts: tags = [] } = content
+  const isErased = (tag: (typeof tags)[number]) =>
+    userIds.has(tag.userId ?? '') || userIds.has(tag.contact?.userId ?? '')
+  const erased = tags.filter(isErased).map((tag) => tag.text)
+  if (erased.length === 0 && !mentioned.some((id) => userIds.has(id))) return undefined
+  const cleaned = (text: string) => withoutTags(withoutMentions(text, userIds), erased)
+  return {
+    ...content,
+    ...(typeof commentText === 'string' && { commentText: cleaned(commentText) }),
+    ...(typeof commentHtml === 'string' && { commentHtml: cleaned(commentHtml) }),
+    mentioned: mentioned.filter((id) => !userIds.has(id)),
+    ...(content.taggedUserContacts && { taggedUserContacts: tags.filter((tag) => !isErased(tag)) }),
+  }
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+
+/** The author of a comment, if the value is one as activities show it. A backend may store anything in an activity. */
+const authorOf = (value: object): unknown =>
+  'commentId' in value && 'from' in value && isObject(value.from) && 'userId' in value.from
+    ? value.from.userId
+    : undefined
+
+/** Whether the value has the mentions of a comment. */
+const hasMentions = (value: object): value is CommentContent =>
+  'mentioned' in value &&
+  Array.isArray(value.mentioned) &&
+  (!('taggedUserContacts' in value) ||
+    (Array.isArray(value.taggedUserContacts) && value.taggedUserContacts.every(isObject)))
 
 /**
  * A copy of a JSON value without these users: objects with the `userId` of one of them, their ids in fields that name users,
- * and mentions in texts. Undefined: the value itself was one of the users.
+ * mentions in texts, and the content of their comments. Undefined: the value itself was one of the users.
  */
-export function withoutUsers(value: unknown, userIds: ReadonlySet<string>, field = ''): unknown {
+export function withoutUsers(value: unknown, userIds: Ids, field = ''): unknown {
   if (typeof value === 'string') {
     return userIds.has(value) && namesUsers.test(field) ? undefined : withoutMentions(value, userIds)
   }
@@ -29,8 +78,11 @@ export function withoutUsers(value: unknown, userIds: ReadonlySet<string>, field
   }
   if (typeof value !== 'object' || value === null) return value
   if ('userId' in value && userIds.has(value.userId as string)) return undefined
+  if (userIds.has(authorOf(value) as string))
+    return { commentId: (value as { commentId: unknown }).commentId }
+  const cleaned = hasMentions(value) ? (withoutMentionsIn(value, userIds) ?? value) : value
   return Object.fromEntries(
-    Object.entries(value).flatMap(([key, inside]) => {
+    Object.entries(cleaned).flatMap(([key, inside]) => {
       const left = withoutUsers(inside, userIds, key)
       return left === undefined ? [] : [[key, left]]
     }),
@@ -38,7 +90,7 @@ export function withoutUsers(value: unknown, userIds: ReadonlySet<string>, field
 }
 
 /** As `withoutUsers`, for JSON text. Undefined: the text names none of the users. */
-export function redacted(text: string, userIds: ReadonlySet<string>): string | undefined {
+export function redacted(text: string, userIds: Ids): string | undefined {
   const after = JSON.stringify(withoutUsers(JSON.parse(text), userIds) ?? {})
   return after === text ? undefined : after
 }

@@ -21,7 +21,10 @@ export type Content = Omit<
   Notification,
   'id' | 'notifyUsers' | 'notifyUsersByUserId' | 'metadata' | 'timestamp' | 'isUnread' | 'forYou'
 > &
-  Pick<Notification['metadata'], 'locationId' | 'location'>
+  Pick<Notification['metadata'], 'locationId' | 'location'> & {
+    /** The users whom a notification about an event names, and whose text it shows. Never presented. */
+    shownUsers?: readonly string[]
+  }
 
 export interface StoredNotification {
   id: string

@@ -112,6 +112,10 @@ describe.each(stores)('activities that come from events on %s', (store) => {
     await change({ type: 'restricted', userIds: ['ada'] })
     await client.commentAnnotations.delete({ ...ref, annotationIds: ['secret'] })
     expect(await seen(grace)).toEqual([annotationId])
+    // Another annotation with the id of the deleted one does not show what happened to that.
+    const again = { annotationId: 'secret', commentData: [{ commentText: 'mine' }] }
+    await grace.commentAnnotations.add({ ...ref, commentAnnotations: [again] })
+    expect(await seen(grace)).toEqual([annotationId, 'secret'])
     await expect(grace.activities.get({ organizationId })).rejects.toMatchObject({
       status: 'INVALID_ARGUMENT',
       message: 'documentId is required.',

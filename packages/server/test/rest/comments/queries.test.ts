@@ -45,6 +45,30 @@ describe.each(stores)('the statements of a page of annotations on %s', (store) =
   })
 })
 
+describe('the statements of adding annotations on PostgreSQL', () => {
+  const server = useServer('postgres')
+  const { tenantWithDocument } = commentCalls(server)
+  afterEach(() => vi.restoreAllMocks())
+
+  test('[19.1.5] many annotations with many mentions are added with few statements', async () => {
+    const { client } = await tenantWithDocument()
+    const users = Array.from({ length: 20 }, (_, index) => ({ userId: `u${index}` }))
+    await client.users.add({ organizationId, users })
+    const text = users.map(({ userId }) => `{{${userId}}}`).join(' ')
+    const commentData = [comment(text, { triggerNotification: true })]
+    const query = vi.spyOn(pg.Client.prototype, 'query')
+    const commentAnnotations = Array.from({ length: 100 }, () => ({ commentData }))
+    await client.commentAnnotations.add({ ...ref, commentAnnotations })
+    const texts = query.mock.calls.map(([one]: unknown[]) =>
+      typeof one === 'string' ? one : (one as { text: string }).text,
+    )
+    // Not those of the jobs, which start before the answer arrives.
+    const written = texts.filter((one) => /insert into "?(annotation|comment|event|pending|jobs)/.test(one))
+    expect(written.length).toBeGreaterThan(5)
+    expect(written.length).toBeLessThan(30)
+  })
+})
+
 describe('the rows that a page of annotations reads', () => {
   const server = useServer('sqlite')
   const { tenantWithDocument } = commentCalls(server)
