@@ -80,9 +80,11 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
   })
 
   const compiler = new PostgresQueryCompiler()
-  const lanes = new LaneLimiters(1)
+  const retries = new LaneLimiters(1)
+  // Transactions of one tenant may wait for each other, each with a connection. Other tenants need some too.
+  const connections = new LaneLimiters(Math.max(1, Math.floor(poolSize / 2)))
   const transact: Transact = async (works, lane, { isShared } = { isShared: false }) => {
-    const run = () =>
+    const runHere = () =>
       runOnce(pool, observer, isShared ? maxLockWaitMs : undefined, (connection) => {
         const deps = {
           dialect,
@@ -97,6 +99,8 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
           },
         })
       })
+    // Transactions of the server itself have no lane.
+    const run = () => (lane === '' ? runHere() : connections.run(lane, runHere))
     try {
       return await run()
     } catch (error) {
@@ -104,7 +108,7 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
     }
     // The retries of a lane run one at a time, so that they collide only with first attempts and hold no connection while
     // they wait. Retries on other servers do not wait: the lock for that would outlive a server that froze.
-    return lanes.run(lane, () => retry(run, clock, isShared ? maxSharedAttempts : maxAttempts))
+    return retries.run(lane, () => retry(run, clock, isShared ? maxSharedAttempts : maxAttempts))
   }
   const groups = new GroupWriter(transact, { lanesShare: false, isLong: (ms) => ms > maxGroupMs, clock })
   return {
