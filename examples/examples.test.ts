@@ -74,13 +74,24 @@ describe('[E1] the example in a real browser', () => {
    * Tiptap learns about a moved cursor in a later event, and a redraw before that event moves the cursor back. So this
    * presses the keys until the cursor has moved.
    */
-  async function moveBobsCursorToEnd(): Promise<void> {
+  async function moveBobsCursor(key: 'Control+Home' | 'Control+End', textBefore: string): Promise<void> {
     await expect
       .poll(async () => {
-        await page.keyboard.press('Control+End')
+        await page.keyboard.press(key)
         return textBeforeBobsCursor()
       })
-      .toBe('Hello Bob')
+      .toBe(textBefore)
+  }
+
+  /** Selects Ada's first line, until Bob sees that it is selected. */
+  async function selectFirstLine(text: string): Promise<void> {
+    await expect
+      .poll(async () => {
+        await page.keyboard.press('Control+Home')
+        await page.keyboard.press('Shift+End')
+        return (await page.locator('#bob .ProseMirror-yjs-selection').allInnerTexts()).join('')
+      })
+      .toBe(text)
   }
 
   test('[E1] two users type into one Tiptap document through different providers', async () => {
@@ -88,7 +99,7 @@ describe('[E1] the example in a real browser', () => {
     await page.keyboard.type('Hello Bob')
     await expect.poll(() => paragraphsIn(page, '#bob .tiptap')).toEqual(['Hello Bob'])
     await focus('#bob .tiptap')
-    await moveBobsCursorToEnd()
+    await moveBobsCursor('Control+End', 'Hello Bob')
     await page.keyboard.press('Enter')
     await page.keyboard.type('Hello Ada')
     await expect.poll(() => paragraphsIn(page, '#ada .tiptap')).toEqual(['Hello Bob', 'Hello Ada'])
@@ -122,8 +133,7 @@ describe('[E1] the example in a real browser', () => {
     await page.keyboard.press('Enter')
     await page.locator('#bob .thread').filter({ hasText: 'Not about a text' }).waitFor()
     await focus('#ada .tiptap')
-    await page.keyboard.press('Control+Home')
-    await page.keyboard.press('Shift+End')
+    await selectFirstLine('Hello Bob')
     await page.fill('#ada .threads > form input', 'Really, @bob?')
     await page.keyboard.press('Enter')
     const thread = page.locator('#bob .thread').first()
@@ -135,7 +145,7 @@ describe('[E1] the example in a real browser', () => {
 
     // The range moves with its text.
     await focus('#bob .tiptap')
-    await page.keyboard.press('Control+Home')
+    await moveBobsCursor('Control+Home', '')
     await page.keyboard.type('Well: ')
     await page.locator('#ada .thread .quote').first().click()
     await expect.poll(() => page.evaluate(() => String(getSelection()))).toBe('Hello Bob')
