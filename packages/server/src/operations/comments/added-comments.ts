@@ -24,7 +24,7 @@ export interface ReadComment {
 }
 
 /** How many comments, HTML tags and mentions one call may add: they are checked while other writes wait. */
-const maxPerCall = { comments: 2_000, tags: 5_000, mentions: 10_000 }
+const maxPerCall = { comments: 2_000, tags: 5_000, mentions: 4_000 }
 
 /** Reads the comments of a call. */
 export class CommentReader {

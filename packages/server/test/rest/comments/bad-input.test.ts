@@ -71,7 +71,7 @@ describe.each(stores)('bad input for comments on %s', (store) => {
         'One call can add at most 2000 comments.',
       ],
       ['add', many(6, [tags]), 'One call can add at most 5000 tags.'],
-      ['add', many(101, [comment(braced(100))]), 'One call can add at most 10000 mentions.'],
+      ['add', many(41, [comment(braced(100))]), 'One call can add at most 4000 mentions.'],
     ])
   })
 
