@@ -6,19 +6,15 @@ import * as activities from '../store/activities/activities.ts'
 import * as activityConfig from '../store/activities/config.ts'
 import * as lists from '../store/activities/lists.ts'
 import type { StoredActivity } from '../store/activities/lists.ts'
-import * as annotations from '../store/comments/annotations.ts'
-import type { Visible } from '../store/comments/audience.ts'
 import * as documents from '../store/documents/documents.ts'
 import type { Db } from '../store/engine/db.ts'
 import * as users from '../store/users/users.ts'
-import { annotationNumberIn } from '../threads/thread-changes.ts'
-import { requireAccess } from './comments/acting-user.ts'
+import { visibleHistory } from './comments/visible-history.ts'
 import { byId, manyOutcomes, outcomes, unique } from './shared/batches.ts'
 import { page, readKept, type Window, withPageToken } from './shared/paging.ts'
 import { withoutNulls } from './shared/without-nulls.ts'
 
 type Add = Operations['activities']['add']
-type Get = Operations['activities']['get']
 type Delete = Operations['activities']['delete']
 
 /** Activities that one query reads. Each may have 16 KiB. */
@@ -56,7 +52,10 @@ export const activityHandlers: Handlers<Operations['activities']> = {
     const { input, caller, db } = call
     const { activityIds, order = 'desc' } = input
     const filter = { ...input, ids: activityIds && unique(activityIds) }
-    const visible = await visibleActivities(call)
+    const visible = await visibleHistory<StoredActivity>(call, input, {
+      snapshotOf: ({ content }) => content.entityData,
+      withDeleted: true,
+    })
     const read = (window: Window) => lists.list(db, caller.apiKey, filter, { ...window, order })
     const cursor = ({ timestamp, id }: StoredActivity) => [timestamp, id]
     const list = { read: visible ? readKept(read, cursor, visible) : read, cursor, rowsPerQuery }
@@ -153,30 +152,6 @@ function changedContent(change: Partial<lists.Content>): Partial<lists.Content> 
     actionIcon,
   }
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
-}
-
-/** A user reads the activities of one document, and of those about annotations only what the user may see. */
-async function visibleActivities(
-  call: Call<Get>,
-): Promise<((rows: readonly StoredActivity[]) => Promise<StoredActivity[]>) | undefined> {
-  const { input, caller, db } = call
-  const { organizationId, documentId } = input
-  if (!caller.user) return undefined
-  if (documentId === undefined) throw new ApiError('INVALID_ARGUMENT', 'documentId is required.')
-  const document = { organizationId, documentId }
-  const visible = (await requireAccess(call, document, 'read')) as Visible
-  return async (rows) => {
-    const ids = unique(rows.flatMap(({ annotationId }) => annotationId ?? []))
-    const stored = await annotations.findByIds(db, caller.apiKey, document, ids)
-    const current = new Map(stored.map((annotation) => [annotation.annotationId, annotation]))
-    const isVisible = await visible([...stored, ...rows].map(({ audience }) => audience ?? null))
-    return rows.filter(({ annotationId = '', audience = null, content: { entityData } }) => {
-      const annotation = current.get(annotationId)
-      // An annotation that was deleted keeps the audience that it had, also if another one has its id now.
-      const isCurrent = annotation !== undefined && annotation.number === annotationNumberIn(entityData)
-      return (!annotation || isVisible(annotation.audience)) && (isCurrent || isVisible(audience))
-    })
-  }
 }
 
 /** The activities as callers read them (spec 22.11). */

@@ -1,10 +1,6 @@
 import { ApiError, type Event, type Operations } from '@plenum/protocol'
-import type { Call, Handlers } from '../calls/call.ts'
-import * as annotations from '../store/comments/annotations.ts'
-import { requireAccess } from './comments/acting-user.ts'
-import { annotationNumberIn } from '../threads/thread-changes.ts'
-import type { Visible } from '../store/comments/audience.ts'
-import { unique } from './shared/batches.ts'
+import type { Handlers } from '../calls/call.ts'
+import { visibleHistory } from './comments/visible-history.ts'
 import { type EventPosition, hasReached, isBefore } from '../store/event-log.ts'
 import type { StoredEvent } from '../store/events.ts'
 import * as events from '../store/events.ts'
@@ -20,7 +16,10 @@ export const eventHandlers: Handlers<Operations['events']> = {
     if (documentId !== undefined && organizationId === undefined) {
       throw new ApiError('INVALID_ARGUMENT', 'organizationId is required.')
     }
-    const visible = await visibleEvents(call)
+    const visible = await visibleHistory<StoredEvent>(call, input, {
+      snapshotOf: ({ payload }) => payload,
+      withDeleted: false,
+    })
     const start = input.after === undefined ? undefined : readPosition(input.after)
     if (start && !(await hasReached(db, start))) throw notReached()
     const filter = { names, organizationId, documentId }
@@ -41,34 +40,6 @@ export const eventHandlers: Handlers<Operations['events']> = {
     if (start && pruned && isBefore(start, pruned)) throw tooOld(eventRetentionDays)
     return { events: found.map(present), after: writePosition(after ?? pruned ?? origin), hasMore }
   },
-}
-
-/**
- * A user reads the events of one document, and of those only events about annotations that the user may see now. If another
- * annotation has the id now, the user must also have been allowed to see the annotation of the event.
- */
-async function visibleEvents(
-  call: Call<Operations['events']['get']>,
-): Promise<((events: readonly StoredEvent[]) => Promise<StoredEvent[]>) | undefined> {
-  const { input, caller, db } = call
-  const { organizationId, documentId } = input
-  if (!caller.user) return undefined
-  if (organizationId === undefined || documentId === undefined) {
-    throw new ApiError('INVALID_ARGUMENT', 'documentId is required.')
-  }
-  const document = { organizationId, documentId }
-  const visible = (await requireAccess(call, document, 'read')) as Visible
-  return async (found) => {
-    const ids = unique(found.flatMap(({ annotationId }) => annotationId ?? []))
-    const stored = await annotations.findByIds(db, caller.apiKey, document, ids)
-    const current = new Map(stored.map((annotation) => [annotation.annotationId, annotation]))
-    const isVisible = await visible([...stored, ...found].map(({ audience }) => audience ?? null))
-    return found.filter(({ annotationId, payload, audience = null }) => {
-      const annotation = current.get(annotationId ?? '')
-      if (!annotation || !isVisible(annotation.audience)) return false
-      return annotation.number === annotationNumberIn(payload) || isVisible(audience)
-    })
-  }
 }
 
 /** One answer has payloads of about this size at most. */

@@ -232,12 +232,6 @@ const summaryOf = ({ annotationId, number, authorId, assigneeId, data }: StoredA
   ...data,
 })
 
-/** The number of the annotation that an event, or the snapshot in an activity, is about. A number is never used again. */
-export function annotationNumberIn(payload: unknown): number | undefined {
-  const { annotation } = (payload ?? {}) as { annotation?: { annotationNumber?: number } }
-  return annotation?.annotationNumber
-}
-
 async function inSlices<T>(
   items: readonly T[],
   write: (some: readonly T[]) => Promise<void>,

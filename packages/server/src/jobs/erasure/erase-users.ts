@@ -1,5 +1,4 @@
 import { newId } from '../../access/ids.ts'
-import type { Signal } from '../../bus.ts'
 import * as apiKeys from '../../store/api-keys.ts'
 import { runSteps, type RowStep } from '../../store/deletions/row-step.ts'
 import type { Db } from '../../store/engine/db.ts'
@@ -9,6 +8,7 @@ import { emptyEvents } from '../../store/erasures/erased-events.ts'
 import { removeAccess, removeUserRows } from '../../store/erasures/user-rows.ts'
 import * as jobs from '../../store/jobs.ts'
 import * as users from '../../store/users/users.ts'
+import { changeInStep } from '../../threads/change-in-step.ts'
 import type { ThreadContext } from '../../threads/thread-changes.ts'
 import type { JobHandler } from '../job.ts'
 import { threadSteps } from './thread-steps.ts'
@@ -24,21 +24,18 @@ const hourMs = 60 * 60 * 1000
 export const eraseUsers: JobHandler<'users.erase'> = {
   async run({ database, job, clock, signal, services }) {
     const { apiKey, jobId, payload } = job
+    const caller = (await apiKeys.find(database.read, apiKey))?.key
+    if (!caller) return
+    const step = { caller, services: { ...services, writeStep: database.write } }
+    const eraseMore = async (context: ThreadContext) => {
+      const erasure = await erasures.find(context.db, apiKey, payload.erasureId)
+      if (!erasure || erasure.isCompleted) return true
+      await jobs.recordProgress(context.db, jobId, context.now)
+      return eraseSome(context, erasure)
+    }
     const endsAt = clock.elapsed() + maxSliceMs
     do {
-      let later: (() => void)[] = []
-      const afterCommit = (work: () => void) => void later.push(work)
-      const isCompleted = await database.write(async (db) => {
-        later = []
-        const erasure = await erasures.find(db, apiKey, payload.erasureId)
-        const caller = (await apiKeys.find(db, apiKey))?.key
-        if (!caller || !erasure || erasure.isCompleted) return true
-        const now = clock.now()
-        await jobs.recordProgress(db, jobId, now)
-        const signalLater = (one: Signal) => afterCommit(() => signal(one))
-        return eraseSome({ caller, db, now, services, signal: signalLater, afterCommit }, erasure)
-      }, apiKey)
-      for (const work of later) work()
+      const isCompleted = await changeInStep({ ...step, now: clock.now() }, eraseMore, signal)
       if (isCompleted) return
     } while (clock.elapsed() < endsAt)
     return 'unfinished'
