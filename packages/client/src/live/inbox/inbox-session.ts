@@ -1,7 +1,8 @@
 import { ApiError } from '@plenum/protocol/errors'
 import type { ClientMessage } from '@plenum/protocol/realtime'
-import { Listeners, type Unsubscribe } from '../../platform/listeners.ts'
+import type { Unsubscribe } from '../../platform/listeners.ts'
 import type { UserOperations } from '../calls/socket-calls.ts'
+import { LoadedList } from '../loaded-list.ts'
 import type { Done } from '../pending-requests.ts'
 import { type Inbox, type InboxNotification, type InboxState, unloadedInbox } from './inbox.ts'
 
@@ -26,12 +27,10 @@ const maxMarked = 500
  * Loads the notifications again whenever the server says that they changed. So what the user sees is always the answer of
  * one call.
  */
-export class InboxSession implements Inbox {
+export class InboxSession extends LoadedList<InboxState> implements Inbox {
   readonly #organizationId: string
   readonly #deps: InboxDeps
-  readonly #listeners = new Listeners<Inbox>()
   #subscribers = 0
-  #state: InboxState = unloadedInbox
   /** How many notifications are wanted: `loadMore` adds a page. */
   #wanted = pageSize
   #loading: Promise<void> | undefined
@@ -39,36 +38,21 @@ export class InboxSession implements Inbox {
   #isStale = false
 
   constructor(organizationId: string, deps: InboxDeps) {
+    super(unloadedInbox)
     this.#organizationId = organizationId
     this.#deps = deps
   }
 
   get notifications(): readonly InboxNotification[] {
-    return this.#state.notifications
+    return this.state.notifications
   }
 
   get unreadCount(): number {
-    return this.#state.unreadCount
-  }
-
-  get isLoading(): boolean {
-    return this.#state.isLoading
-  }
-
-  get hasMore(): boolean {
-    return this.#state.hasMore
-  }
-
-  get error(): ApiError | undefined {
-    return this.#state.error
-  }
-
-  get state(): InboxState {
-    return this.#state
+    return this.state.unreadCount
   }
 
   subscribe(listener: (inbox: Inbox) => void): Unsubscribe {
-    const remove = this.#listeners.add(listener)
+    const remove = this.listeners.add(listener)
     let isSubscribed = true
     if (++this.#subscribers === 1) {
       this.#deps.connect()
@@ -84,7 +68,7 @@ export class InboxSession implements Inbox {
   }
 
   async loadMore(): Promise<void> {
-    if (!this.#state.hasMore) return
+    if (!this.state.hasMore) return
     this.#wanted = Math.min(maxPageSize, this.#wanted + pageSize)
     await this.#load()
   }
@@ -122,11 +106,11 @@ export class InboxSession implements Inbox {
   }
 
   fail(error: ApiError): void {
-    this.#publish({ isLoading: false, error })
+    this.publish({ isLoading: false, error })
   }
 
   close(): void {
-    this.#listeners.clear()
+    this.listeners.clear()
     this.#subscribers = 0
   }
 
@@ -147,15 +131,10 @@ export class InboxSession implements Inbox {
         })
         const unreadCount = data.filter(({ isUnread }) => isUnread).length
         const hasMore = nextPageToken !== undefined && this.#wanted < maxPageSize
-        this.#publish({ notifications: data, unreadCount, hasMore, isLoading: false, error: undefined })
+        this.publish({ notifications: data, unreadCount, hasMore, isLoading: false, error: undefined })
       } catch (error) {
         this.fail(error as ApiError)
       }
     }
-  }
-
-  #publish(change: Partial<InboxState>): void {
-    this.#state = { ...this.#state, ...change }
-    this.#listeners.emit(this)
   }
 }

@@ -1,8 +1,9 @@
 import { ApiError } from '@plenum/protocol/errors'
 import type { ThreadChanges } from '@plenum/protocol/realtime'
 import type { CommentAnnotationChange } from '../../operations/index.ts'
-import { Listeners, type Unsubscribe } from '../../platform/listeners.ts'
+import type { Unsubscribe } from '../../platform/listeners.ts'
 import type { UserOperations } from '../calls/socket-calls.ts'
+import { LoadedList } from '../loaded-list.ts'
 import {
   type NewComment,
   type NewThread,
@@ -27,10 +28,8 @@ interface ThreadListDeps {
 /** Threads that are loaded at once. */
 const pageSize = 50
 
-export class ThreadList implements Threads {
+export class ThreadList extends LoadedList<ThreadsState> implements Threads {
   readonly #deps: ThreadListDeps
-  readonly #listeners = new Listeners<Threads>()
-  #state: ThreadsState = unloadedThreads
   readonly #byId = new Map<string, Thread>()
   #nextPageToken: string | undefined
   /** The number of the latest load. The results of earlier loads are ignored. */
@@ -41,31 +40,16 @@ export class ThreadList implements Threads {
   isNeeded = false
 
   constructor(deps: ThreadListDeps) {
+    super(unloadedThreads)
     this.#deps = deps
   }
 
   get threads(): readonly Thread[] {
-    return this.#state.threads
-  }
-
-  get isLoading(): boolean {
-    return this.#state.isLoading
-  }
-
-  get hasMore(): boolean {
-    return this.#state.hasMore
-  }
-
-  get error(): ApiError | undefined {
-    return this.#state.error
-  }
-
-  get state(): ThreadsState {
-    return this.#state
+    return this.state.threads
   }
 
   subscribe(listener: (threads: Threads) => void): Unsubscribe {
-    const unsubscribe = this.#listeners.add(listener)
+    const unsubscribe = this.listeners.add(listener)
     if (!this.isNeeded) {
       this.isNeeded = true
       if (this.#deps.onNeeded()) void this.#load(undefined)
@@ -147,7 +131,7 @@ export class ThreadList implements Threads {
       const thread = this.#byId.get(id)
       if (thread) this.#byId.set(id, { ...thread, unread: false })
     }
-    this.#publish({})
+    this.#publishSorted({})
   }
 
   get #document(): { organizationId: string; documentId: string } {
@@ -162,12 +146,12 @@ export class ThreadList implements Threads {
       this.#apply(thread.annotationId, this.#withUnread(thread))
     for (const id of removed) this.#apply(id, undefined)
     if (large.length > 0) void this.#loadByIds(large)
-    this.#publish({})
+    this.#publishSorted({})
   }
 
   close(): void {
     this.#lastLoad++
-    this.#listeners.clear()
+    this.listeners.clear()
   }
 
   #apply(id: string, thread: Thread | undefined): void {
@@ -200,9 +184,9 @@ export class ThreadList implements Threads {
       if (pageToken === undefined) this.#byId.clear()
       for (const thread of data as Thread[]) this.#byId.set(thread.annotationId, thread)
       for (const [id, thread] of changed) this.#apply(id, thread)
-      this.#publish({ isLoading: false, hasMore: nextPageToken !== undefined, error: undefined })
+      this.#publishSorted({ isLoading: false, hasMore: nextPageToken !== undefined, error: undefined })
     } catch (error) {
-      if (load === this.#lastLoad) this.#publish({ isLoading: false, error: error as ApiError })
+      if (load === this.#lastLoad) this.#publishSorted({ isLoading: false, error: error as ApiError })
     } finally {
       if (this.#changedWhileLoading === changed) this.#changedWhileLoading = undefined
     }
@@ -215,18 +199,17 @@ export class ThreadList implements Threads {
         annotationIds,
       })
       for (const thread of data as (Thread | null)[]) if (thread) this.#apply(thread.annotationId, thread)
-      this.#publish({})
+      this.#publishSorted({})
     } catch (error) {
-      this.#publish({ error: error as ApiError })
+      this.#publishSorted({ error: error as ApiError })
     }
   }
 
-  #publish(change: Partial<ThreadsState>): void {
+  #publishSorted(change: Partial<ThreadsState>): void {
     const threads = [...this.#byId.values()].sort(
       (a, b) => Number(b.lastUpdated) - Number(a.lastUpdated) || b.annotationNumber - a.annotationNumber,
     )
-    this.#state = { ...this.#state, ...change, threads }
-    this.#listeners.emit(this)
+    this.publish({ ...change, threads })
   }
 }
 
