@@ -190,7 +190,7 @@ export class ThreadChanges {
     const { apiKey } = caller
     const { organizationId } = this.#document
     const involved = [...this.#involved.values()]
-    // One call may add 10,000, and on PostgreSQL each statement is a round trip.
+    // One call may add thousands, and on PostgreSQL each statement is a round trip.
     const max = rowsPerSlice * paceOf(db).factor
     await inSlices(involved, (some) => comments.involve(db, apiKey, organizationId, some), max)
     // A new annotation has no users but these.
