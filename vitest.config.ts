@@ -21,7 +21,7 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     // What is promised in milliseconds fails every time if it is broken; once, if others have taken the processor.
-    retry: { count: 2, condition: /^Too slow: / },
+    retry: { count: 2, condition: /^Too slow: |^The thread took longer than / },
     // Less than clients take to come back by themselves, so that what was not told is missed.
     expect: { poll: { timeout: 15_000 } },
     reporters: ['default', './scripts/ci-reporter.mjs'],

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { afterAll, describe, expect, test } from 'vitest'
 import { endingIn, refusalTextsOf } from '../../support/access/probe.ts'
-import { expectWithinSecond } from '../../support/event-loop.ts'
+import { expectWithin } from '../../support/event-loop.ts'
 import { stores, type TestServer, useServer } from '../../support/harness.ts'
 import { undisturbedNow } from '../../support/processor-time.ts'
 import { type EditorTarget, type RawClient } from '../../support/clients/raw-client.ts'
@@ -155,7 +155,7 @@ async function revoke(
   for (const outcome of await writing) expect(outcome).toBe('refused')
 
   const times = (await Promise.all(notifying)).map((at) => noteTime(cause, at - answeredAt))
-  for (const ms of times) expectWithinSecond(ms)
+  for (const ms of times) expectWithin(1000, ms)
   await Promise.all(actors.map(({ client }) => client.flushed()))
   expectReasons(actors, effect)
 }
@@ -197,7 +197,7 @@ describe.each(stores)('revoked access on %s', (store) => {
             if (sendsRole(dialect)) await client.until(() => client.roles.at(-1) === 'editor')
           }),
         )
-        expectWithinSecond(noteTime(`${revocation.cause}, undone`, undisturbedNow() - undoneAt))
+        expectWithin(1000, noteTime(`${revocation.cause}, undone`, undisturbedNow() - undoneAt))
         expect(await outcomes(actors, 'again')).toEqual(new Set(['saved']))
       } else {
         const again = connect(server, stage)

@@ -3,7 +3,7 @@ import { endingIn } from '../../support/access/probe.ts'
 import { RawYjs } from '../../support/clients/raw-yjs.ts'
 import { dialects, rawClient, sendsRole } from '../../support/clients/raw-clients.ts'
 import { RawRealtime } from '../../support/clients/raw-realtime.ts'
-import { expectWithinSecond } from '../../support/event-loop.ts'
+import { expectWithin } from '../../support/event-loop.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { allowLoopback, type TestProvider, useProvider } from '../../support/permission-provider.ts'
@@ -39,7 +39,7 @@ describe.each(stores)('a permission provider and live clients on %s', (store) =>
     server.clock.offsetMs += ms
     const startedAt = undisturbedNow()
     const ending = await client.ended
-    expectWithinSecond(undisturbedNow() - startedAt)
+    expectWithin(1000, undisturbedNow() - startedAt)
     return ending
   }
 
