@@ -30,6 +30,7 @@ import { createUserAuthenticator } from './http/user-authenticator.ts'
 import { createBearerCheck } from './http/y-sweet/bearer.ts'
 import { mountYSweet } from './http/y-sweet/y-sweet.ts'
 import { createHousekeeping } from './jobs/housekeeping.ts'
+import { createJobHandlers } from './jobs/handlers.ts'
 import { createJobRunner } from './jobs/runner.ts'
 import { readChangedThreads } from './operations/comments/changed-threads.ts'
 import { handlers } from './operations/index.ts'
@@ -106,16 +107,20 @@ export function createServer(deps: ServerDeps): Server {
   const snapshots = new SnapshotWriter(database, (err) => log.error({ err }, 'cannot write a snapshot'))
 
   // Background work.
-  const jobs = createJobRunner({
-    database,
-    bus,
-    log,
-    clock,
-    pollMs: deps.jobPollMs,
-    observe: metrics.job,
+  const jobHandlers = createJobHandlers({
     permissionProvider,
     removeInSteps: (apiKey, scope, transaction) => deletions.removeWith(apiKey, scope, transaction),
     resumeDeletions: () => void deletions.resume(),
+  })
+  const pollMs = deps.jobPollMs
+  const jobs = createJobRunner({
+    database,
+    handlers: jobHandlers,
+    bus,
+    log,
+    clock,
+    pollMs,
+    observe: metrics.job,
   })
   const housekeeping = createHousekeeping({
     database,

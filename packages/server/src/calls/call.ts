@@ -70,8 +70,8 @@ export interface HandlerServices {
   readonly snapshots: Pick<SnapshotWriter, 'write'>
   /** Takes a named lock until the transaction ends, for checks that the lock of a row cannot protect. */
   readonly lock: Database['lock']
-  /** Makes the job runner look for jobs of the API key. Call it after the commit that added a job. */
-  readonly wakeJobs: (apiKey: string) => void
+  /** Makes the job runner look for jobs in a lane of the API key. Call it after the commit that added a job. */
+  readonly wakeJobs: (apiKey: string, lane?: string) => void
   /** Starts the recorded deletions that no server works on. */
   readonly resumeDeletions: () => void
   /**

@@ -23,8 +23,8 @@ export interface EventScope {
   db: Db
   key: ApiKey
   now: number
-  /** Makes the job runner look for jobs once the transaction is durable. */
-  wakeJobs: () => void
+  /** Makes the job runner look for jobs in a lane, once the transaction is durable. */
+  wakeJobs: (lane?: string) => void
 }
 
 /** A part of the server that acts on events. */

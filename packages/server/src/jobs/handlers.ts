@@ -1,10 +1,12 @@
-import { deliverNotification } from './deliver-notification.ts'
+import { deliverNotification, type NotificationDeps } from './deliver-notification.ts'
+import { type ErasureDeps, eraseUsers } from './erasure/erase-users.ts'
 import type { JobHandlers } from './job.ts'
-import { eraseUsers } from './erasure/erase-users.ts'
-import { migrateDocument } from './migrate-document.ts'
+import { migrateDocument, type MigrationDeps } from './migrate-document.ts'
 
-export const handlers: JobHandlers = {
-  'document.migrate': migrateDocument,
-  'users.erase': eraseUsers,
-  'notification.deliver': deliverNotification,
-}
+export interface JobHandlerDeps extends MigrationDeps, ErasureDeps, NotificationDeps {}
+
+export const createJobHandlers = (deps: JobHandlerDeps): JobHandlers => ({
+  'document.migrate': migrateDocument(deps),
+  'users.erase': eraseUsers(deps),
+  'notification.deliver': deliverNotification(deps),
+})

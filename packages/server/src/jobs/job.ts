@@ -1,20 +1,7 @@
-import type { PermissionProvider } from '../access/provider/permission-provider.ts'
 import type { Signal } from '../bus.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Scope } from '../store/deletions.ts'
-import type { Database, Db } from '../store/engine/db.ts'
+import type { Database } from '../store/engine/db.ts'
 import type { Job, JobKind } from '../store/jobs.ts'
-import type { ThreadServices } from '../threads/thread-changes.ts'
-
-/**
- * Runs a transaction that moves documents, then moves or removes, in steps, the rows that it left at the old ids. Returns
- * false if the transaction returned false, or did not run because the scope is small enough for one transaction.
- */
-export type RemoveInSteps = (
-  apiKey: string,
-  scope: Extract<Scope, { movedTo?: string }>,
-  transaction: (db: Db) => Promise<boolean>,
-) => Promise<boolean>
 
 /** What one run of a job is given. */
 export interface JobContext<K extends JobKind> {
@@ -25,9 +12,10 @@ export interface JobContext<K extends JobKind> {
   clock: Clock
   /** Publishes a message to open sessions of the job's API key. Call it once the change is durable. */
   signal: (message: Signal) => void
-  removeInSteps: RemoveInSteps
-  permissionProvider: PermissionProvider
-  services: ThreadServices
+  /** Makes the runner look for jobs in a lane of the API key. Call it once a job was added there. */
+  wake: (lane: string) => void
+  /** Aborted when the server stops. What was not finished then runs again after the restart. */
+  stopping: AbortSignal
 }
 
 /** What jobs of one kind do. */
@@ -43,6 +31,10 @@ export interface JobHandler<K extends JobKind> {
    * is not tried again.
    */
   abandon(context: Pick<JobContext<K>, 'database' | 'job' | 'now'>): Promise<void>
+  /** How often the job is started before it is abandoned. Default: 3. */
+  maxAttempts?: number
+  /** How many jobs of one lane run at the same time, if the kind has lanes of its own. Default: 1. */
+  concurrency?: number
 }
 
 /** One handler for each kind of job. */

@@ -1,8 +1,21 @@
-import type { Db } from '../store/engine/db.ts'
+import type { Scope } from '../store/deletions.ts'
 import * as deletions from '../store/deletions.ts'
+import type { Db } from '../store/engine/db.ts'
 import { mergeInto, moveRest } from '../store/deletions/document-merge.ts'
 import * as migrations from '../store/documents/document-migrations.ts'
 import type { JobHandler } from './job.ts'
+
+export interface MigrationDeps {
+  /**
+   * Runs a transaction that moves documents, then moves or removes, in steps, the rows that it left at the old ids. Returns
+   * false if the transaction returned false, or did not run because the scope is small enough for one transaction.
+   */
+  removeInSteps: (
+    apiKey: string,
+    scope: Extract<Scope, { movedTo?: string }>,
+    transaction: (db: Db) => Promise<boolean>,
+  ) => Promise<boolean>
+}
 
 /**
  * Moves a document to another id (spec 10.8). The first transaction sets the status `in_progress`, so that callers can see
@@ -10,8 +23,8 @@ import type { JobHandler } from './job.ts'
  * document as it was. The grants and notifications of a large document follow in short steps. Requests that name the document
  * wait for these steps, and after a crash the next server continues them.
  */
-export const migrateDocument: JobHandler<'document.migrate'> = {
-  async run({ database, job: { apiKey, payload }, now, signal, removeInSteps }) {
+export const migrateDocument = ({ removeInSteps }: MigrationDeps): JobHandler<'document.migrate'> => ({
+  async run({ database, job: { apiKey, payload }, now, signal }) {
     const { organizationId, migrationId } = payload
     const migration = await database.write(async (db) => {
       await migrations.advance(db, apiKey, organizationId, migrationId, 'in_progress', now)
@@ -58,4 +71,4 @@ export const migrateDocument: JobHandler<'document.migrate'> = {
     const advance = (db: Db) => migrations.advance(db, apiKey, organizationId, migrationId, 'failed', now)
     await database.write(advance, apiKey)
   },
-}
+})

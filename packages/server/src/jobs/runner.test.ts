@@ -9,6 +9,7 @@ import { createMetrics } from '../platform/metrics/metrics.ts'
 import * as migrations from '../store/documents/document-migrations.ts'
 import type { Database } from '../store/engine/db.ts'
 import * as jobs from '../store/jobs.ts'
+import { createJobHandlers } from './handlers.ts'
 import { createJobRunner } from './runner.ts'
 
 const server = useServer('sqlite')
@@ -25,9 +26,7 @@ async function scene(database: Database = server.database) {
   let isFailing = false
   /** The documents of the jobs that were started. */
   const started: string[] = []
-  const runner = createJobRunner({
-    database,
-    bus: createServerBus(log),
+  const handlers = createJobHandlers({
     removeInSteps: async (_, { documentIds }) => {
       started.push(...documentIds)
       if (isFailing) throw new Error('broken')
@@ -35,10 +34,9 @@ async function scene(database: Database = server.database) {
     },
     resumeDeletions: () => {},
     permissionProvider: {} as never,
-    log,
-    clock,
-    observe: createMetrics().job,
   })
+  const bus = createServerBus(log)
+  const runner = createJobRunner({ database, handlers, bus, log, clock, observe: createMetrics().job })
   onTestFinished(() => runner.stop())
   const addJob = async (documentId = 'old', delayMs = 0) => {
     const migrationId = newId('mig')

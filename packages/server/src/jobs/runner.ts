@@ -1,30 +1,33 @@
-import type { PermissionProvider } from '../access/provider/permission-provider.ts'
-import { type Clock, type StopTimer, systemClock } from '../platform/clock.ts'
 import type { Bus, Signal } from '../bus.ts'
+import { type Clock, type StopTimer, systemClock } from '../platform/clock.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { JobObserver } from '../platform/metrics/metrics.ts'
 import { Limiter } from '../platform/turns/limiter.ts'
 import type { Database } from '../store/engine/db.ts'
 import * as jobs from '../store/jobs.ts'
-import type { Job, JobKind } from '../store/jobs.ts'
-import { handlers } from './handlers.ts'
-import type { JobHandler, RemoveInSteps } from './job.ts'
-import { KeyTurns } from './key-turns.ts'
+import type { Job, JobKind, Lane } from '../store/jobs.ts'
+import type { JobHandler, JobHandlers } from './job.ts'
+import { LaneTurns } from './lane-turns.ts'
 
-const maxAttempts = 3
+const defaultMaxAttempts = 3
 /** The wait after the first failed attempt. It doubles with each further attempt. */
 const retryMs = 2_000
+const maxRetryMs = 60_000
 /** How often the runner looks for jobs that were postponed or whose server died. `wake` announces new jobs. */
 const defaultPollMs = 5_000
+/** Three times before the lease ends, so that one renewal may fail. */
+const renewMs = jobs.leaseMs / 3
 /** Many, because a job may wait half a minute for a permission provider. A job holds less than 300 KB of recipients. */
-const maxConcurrentKeys = 200
+const maxConcurrentSharedLanes = 200
+/** More, because a lane of its own waits for a server elsewhere, and each job holds one message. */
+const maxConcurrentOwnLanes = 500
 /** Few, because requests of other tenants take turns with all transactions of jobs. Each takes up to 15 ms on SQLite. */
 const maxConcurrentWrites = 4
 
 export interface JobRunner {
   start(): Promise<void>
-  /** Makes the runner look for jobs of the API key. Call it after a job was added. */
-  wake(apiKey: string): void
+  /** Makes the runner look for jobs in a lane of the API key. Call it after a job was added. */
+  wake(apiKey: string, lane?: string): void
   /** Resolves when no job runs. */
   idle(): Promise<void>
   /** Starts no further job. Resolves when the running jobs have ended. */
@@ -33,10 +36,8 @@ export interface JobRunner {
 
 interface JobRunnerDeps {
   database: Database
+  handlers: JobHandlers
   bus: Bus
-  removeInSteps: RemoveInSteps
-  resumeDeletions: () => void
-  permissionProvider: PermissionProvider
   log: Log
   clock?: Clock
   pollMs?: number | undefined
@@ -44,110 +45,149 @@ interface JobRunnerDeps {
 }
 
 /**
- * Runs the jobs in the database: those of one API key one after the other, those of different keys side by side and in turns.
- * After `maxAttempts` failed attempts it abandons a job.
+ * Runs the jobs in the database. Those of one lane start in the order in which they are due. Lanes run side by side, and API keys
+ * take turns. While a job runs, its lease is renewed. A job that fails is tried again, and abandoned after its last attempt.
  */
 export function createJobRunner(deps: JobRunnerDeps): JobRunner {
-  const { bus, log, clock = systemClock, observe, pollMs = defaultPollMs } = deps
-  const { removeInSteps, resumeDeletions, permissionProvider } = deps
+  const { handlers, bus, log, clock = systemClock, observe, pollMs = defaultPollMs } = deps
   const database = withLimitedWrites(deps.database)
-  const observers = Object.fromEntries(Object.keys(handlers).map((kind) => [kind, observe(kind)])) as Record<
-    JobKind,
-    JobObserver
-  >
+  const kinds = Object.keys(handlers) as JobKind[]
+  const observers = new Map(kinds.map((kind) => [kind, observe(kind)]))
+  const running = new Set<Job>()
+  let stopping = new AbortController()
   let isStopped = true
   let polling: Promise<void> | undefined
-  let stopPolling: StopTimer | undefined
+  let renewing: Promise<void> | undefined
+  let stopTimers: StopTimer[] = []
 
   const run = async <K extends JobKind>(job: Job<K>, handler: JobHandler<K>): Promise<void> => {
-    const { apiKey, jobId } = job
-    const signal = (message: Signal) => bus.publish({ ...message, apiKey })
-    const now = clock.now()
-    const services = { wakeJobs: wake, resumeDeletions }
-    const context = { database, job, now, clock, signal, removeInSteps, permissionProvider, services }
-    const isAbandoned = job.attempts > maxAttempts
+    const { apiKey } = job
+    const context = {
+      database,
+      job,
+      now: clock.now(),
+      clock,
+      signal: (message: Signal) => bus.publish({ ...message, apiKey }),
+      wake: (lane: string) => wake(apiKey, lane),
+      stopping: stopping.signal,
+    }
+    const isAbandoned = job.attempts > (handler.maxAttempts ?? defaultMaxAttempts)
     const result = isAbandoned ? await handler.abandon(context) : await handler.run(context)
     if (result === 'settled') return
     await database.write(async (db) => {
-      if (result === 'unfinished') await jobs.postpone(db, jobId, clock.now())
-      else await jobs.finish(db, jobId)
+      if (result === 'unfinished') await jobs.postpone(db, job, clock.now())
+      else if (!(await jobs.finish(db, job)))
+        throw new jobs.ClaimLost('Another server has taken over the job.')
     }, apiKey)
   }
 
-  const onError = async (err: unknown, { jobId, apiKey, kind, attempts }: Job): Promise<void> => {
+  const onError = async (err: unknown, job: Job): Promise<void> => {
+    const { jobId, apiKey, kind, lane, attempts } = job
     const about = { err, job: jobId, kind, attempts }
     if (isStopped) {
       log.info(about, 'job was interrupted and will run again')
-      await database.write((db) => jobs.giveBack(db, jobId), apiKey)
+      await database.write((db) => jobs.giveBack(db, job), apiKey)
+    } else if (err instanceof jobs.ClaimLost) {
+      log.warn(about, 'job was taken over by another server')
     } else {
-      observers[kind].onFailed()
+      observers.get(kind)?.onFailed()
       log.error(about, 'job failed')
-      const runAt = clock.now() + retryMs * 2 ** (attempts - 1)
-      await database.write((db) => jobs.postpone(db, jobId, runAt), apiKey)
+      const waitMs = Math.min(maxRetryMs, retryMs * 2 ** (attempts - 1))
+      await database.write((db) => jobs.postpone(db, job, clock.now() + waitMs), apiKey)
+      wakeIn(waitMs, { apiKey, lane })
     }
   }
 
-  /** Runs the next job of the API key that is due. Returns false if there is none. */
-  const runNext = async (apiKey: string): Promise<boolean> => {
-    const job = isStopped ? undefined : await jobs.claim(database, apiKey, clock.now())
-    if (!job) return false
+  const runClaimed = async (job: Job): Promise<void> => {
     const startedAt = clock.elapsed()
+    running.add(job)
     try {
       await run(job, handlers[job.kind])
     } catch (error) {
       await onError(error, job)
     } finally {
-      observers[job.kind].onRun((clock.elapsed() - startedAt) / 1000)
+      running.delete(job)
+      observers.get(job.kind)?.onRun((clock.elapsed() - startedAt) / 1000)
     }
-    return true
+  }
+
+  /** Runs the next jobs of the lane that are due. Returns false if there is none. */
+  const runNext = async (lane: Lane): Promise<boolean> => {
+    if (isStopped) return false
+    const kind = jobs.kindOfLane(lane.lane)
+    const max = (kind && handlers[kind]?.concurrency) ?? 1
+    const claimed = await jobs.claim(database, lane, clock.now(), max)
+    await Promise.all(claimed.map((job) => runClaimed(job).catch(onUnavailable)))
+    return claimed.length > 0
   }
 
   /** The database is unavailable. The next poll tries again. */
   const onUnavailable = (err: unknown) => log.warn({ err }, 'jobs are waiting for the database')
 
-  const turns = new KeyTurns(maxConcurrentKeys, (apiKey) =>
-    runNext(apiKey).catch((error: unknown) => {
+  const takeTurn = (lane: Lane) =>
+    runNext(lane).catch((error: unknown) => {
       onUnavailable(error)
       return false
-    }),
-  )
+    })
+  const sharedTurns = new LaneTurns(maxConcurrentSharedLanes, takeTurn)
+  const ownTurns = new LaneTurns(maxConcurrentOwnLanes, takeTurn)
 
-  const wake = (apiKey: string) => {
-    if (!isStopped) turns.add(apiKey)
+  const wake = (apiKey: string, lane = '') => {
+    if (!isStopped) (lane === '' ? sharedTurns : ownTurns).add({ apiKey, lane })
+  }
+
+  /** For a wait that is shorter than the time until the next poll. A poll finds the job after a longer one. */
+  const wakeIn = (waitMs: number, { apiKey, lane }: Lane) => {
+    if (waitMs < pollMs) clock.setTimeout(() => wake(apiKey, lane), waitMs)
   }
 
   const wakeDue = async () => {
     try {
-      for await (const apiKeys of jobs.findDueKeys(database.read, clock.now())) apiKeys.forEach(wake)
+      for await (const lanes of jobs.findDueLanes(database.read, clock.now())) {
+        for (const { apiKey, lane } of lanes) wake(apiKey, lane)
+      }
     } catch (error) {
       onUnavailable(error)
     }
   }
 
-  /** Looks for jobs of all API keys. */
+  /** Looks for jobs in all lanes. */
   const poll = () => {
     polling ??= wakeDue().finally(() => {
       polling = undefined
     })
   }
 
+  const renew = () => {
+    if (running.size === 0) return
+    renewing ??= database
+      .write((db) => jobs.renewAll(db, [...running], clock.now()))
+      .catch(onUnavailable)
+      .finally(() => {
+        renewing = undefined
+      })
+  }
+
   const idle = async () => {
     await polling
-    await turns.idle()
+    await Promise.all([sharedTurns.idle(), ownTurns.idle()])
+    await renewing
   }
 
   return {
     async start() {
       isStopped = false
+      stopping = new AbortController()
       if (database.exclusive) await jobs.releaseAll(database, clock.now())
-      stopPolling = clock.setInterval(poll, pollMs)
+      stopTimers = [clock.setInterval(poll, pollMs), clock.setInterval(renew, renewMs)]
       poll()
     },
     wake,
     idle,
     async stop() {
       isStopped = true
-      stopPolling?.()
+      stopping.abort(new Error('The server stops.'))
+      for (const stopTimer of stopTimers) stopTimer()
       await idle()
     },
   }

@@ -14,21 +14,38 @@ export interface Jobs {
 export type JobKind = keyof Jobs
 export type JobPayload<K extends JobKind> = Jobs[K]
 
-export interface Job<K extends JobKind = JobKind> {
-  jobId: string
+/**
+ * Jobs of one lane start in the order in which they are due. Lanes do not wait for each other. The name is empty, or begins
+ * with the kind of the jobs in it.
+ */
+export interface Lane {
   apiKey: string
+  lane: string
+}
+
+/** A job that this server has claimed. */
+export interface Job<K extends JobKind = JobKind> extends Lane {
+  jobId: string
   kind: K
   payload: JobPayload<K>
   /** When the job was due. */
   runAt: number
   /** How many times the job was started, including this attempt. */
   attempts: number
+  /** The number of this claim. Functions that change the job have no effect once another claim was made. */
+  claim: number
 }
 
-/**
- * Longer than a job usually takes. After this time another server starts the job again, because its server may have died.
- */
-const leaseMs = 60_000
+/** What identifies a claim. */
+export type Claim = Pick<Job, 'apiKey' | 'jobId' | 'claim'>
+
+/** Thrown if a job that this server has claimed was taken over by another one, or is gone. */
+export class ClaimLost extends Error {
+  override name = 'ClaimLost'
+}
+
+/** The lease of a running job is renewed long before this time is over. Then its server has died or is blocked. */
+export const leaseMs = 60_000
 
 export interface NewJob<K extends JobKind> {
   jobId: string
@@ -38,14 +55,24 @@ export interface NewJob<K extends JobKind> {
   now: number
   /** Default: now. */
   runAt?: number
+  /** Default: the lane that all kinds share. */
+  lane?: string
 }
+
+/** The name of a lane for one kind of jobs: `webhook.send/ep_1`. */
+export const laneOf = (kind: JobKind, name = ''): string => `${kind}/${name}`
+
+/** The kind of the jobs in a lane. Undefined: the lane that all kinds share. */
+export const kindOfLane = (lane: string): JobKind | undefined =>
+  lane === '' ? undefined : (lane.slice(0, lane.indexOf('/')) as JobKind)
 
 export const add = <K extends JobKind>(db: Db, job: NewJob<K>): Promise<void> => addMany(db, [job])
 
 export async function addMany<K extends JobKind>(db: Db, added: readonly NewJob<K>[]): Promise<void> {
-  const rows = added.map(({ jobId, apiKey, kind, payload, now, runAt = now }) => ({
-    job_id: jobId,
+  const rows = added.map(({ jobId, apiKey, kind, payload, now, runAt = now, lane = '' }) => ({
     api_key: apiKey,
+    job_id: jobId,
+    lane,
     kind,
     payload: JSON.stringify(payload),
     run_at: runAt,
@@ -55,141 +82,198 @@ export async function addMany<K extends JobKind>(db: Db, added: readonly NewJob<
 }
 
 const insert = batched(
-  { job_id: 'text', api_key: 'text', kind: 'text', payload: 'text', run_at: 'bigint', created_at: 'bigint' },
+  {
+    api_key: 'text',
+    job_id: 'text',
+    lane: 'text',
+    kind: 'text',
+    payload: 'text',
+    run_at: 'bigint',
+    created_at: 'bigint',
+  },
   ({ row, fromRows }) => sql`
-    insert into jobs (job_id, api_key, kind, payload, attempts, run_at, leased_until, created_at)
-    select ${row.job_id}, ${row.api_key}, ${row.kind}, ${row.payload}, 0, ${row.run_at}, ${row.run_at}, ${row.created_at}
-      ${fromRows}`,
+    insert into jobs (api_key, job_id, lane, kind, payload, attempts, claims, run_at, available_at, created_at)
+    select ${row.api_key}, ${row.job_id}, ${row.lane}, ${row.kind}, ${row.payload}, 0, 0, ${row.run_at}, ${row.run_at},
+      ${row.created_at} ${fromRows}`,
 )
 
 /**
- * Of the jobs of the API key that no server has leased, leases the one that has been due longest. Returns undefined if none is
- * due. No lease ends before `run_at`, so an index finds the job, however many others wait.
+ * The ids of the jobs of the lane that no server has leased: up to `max` that have been due longest. No lease ends before
+ * `run_at`, so an index finds them, however many others wait.
  */
-export function claim(database: Database, apiKey: string, now: number): Promise<Job | undefined> {
+export const selectDue = (db: Db, { apiKey, lane }: Lane, now: number, max: number) =>
+  db
+    .selectFrom('jobs')
+    .select('job_id')
+    .where('api_key', '=', apiKey)
+    .where('lane', '=', lane)
+    .where('available_at', '<=', now)
+    .orderBy('available_at')
+    .limit(max)
+
+/** Leases the jobs that `selectDue` finds, and returns them in the order in which they are due. */
+export function claim(database: Database, { apiKey, lane }: Lane, now: number, max = 1): Promise<Job[]> {
   return database.write(async (db) => {
-    const due = db
-      .selectFrom('jobs')
-      .select('job_id')
-      .where('api_key', '=', apiKey)
-      .where('leased_until', '<=', now)
-      .orderBy('leased_until')
-      .limit(1)
-      .$if(database.dialect === 'postgres', (query) => query.forUpdate().skipLocked())
-    const row = await db
-      .updateTable('jobs')
-      .set({ leased_until: now + leaseMs, attempts: sql`attempts + 1` })
-      .where('job_id', 'in', due)
-      .returning(['job_id', 'api_key', 'kind', 'payload', 'run_at', 'attempts'])
-      .executeTakeFirst()
-    return (
-      row && {
-        jobId: row.job_id,
-        apiKey: row.api_key,
-        kind: row.kind as JobKind,
-        payload: parse<JobPayload<JobKind>>(row.payload),
-        runAt: row.run_at,
-        attempts: row.attempts,
-      }
+    const due = selectDue(db, { apiKey, lane }, now, max).$if(database.dialect === 'postgres', (query) =>
+      query.forUpdate().skipLocked(),
     )
+    const rows = await db
+      .updateTable('jobs')
+      .set({ available_at: now + leaseMs, attempts: sql`attempts + 1`, claims: sql`claims + 1` })
+      .where('api_key', '=', apiKey)
+      .where('job_id', 'in', due)
+      .returning(['job_id', 'kind', 'payload', 'run_at', 'attempts', 'claims'])
+      .execute()
+    const jobs = rows.map((row) => ({
+      apiKey,
+      lane,
+      jobId: row.job_id,
+      kind: row.kind as JobKind,
+      payload: parse<JobPayload<JobKind>>(row.payload),
+      runAt: row.run_at,
+      attempts: row.attempts,
+      claim: row.claims,
+    }))
+    return jobs.sort((a, b) => a.runAt - b.runAt)
   }, apiKey)
 }
 
-/** API keys that one statement visits: about 4 ms on SQLite. */
-const keysPerStatement = 200
+/** API keys whose lanes one statement visits. A key has at most about 60 lanes: about 20 ms on SQLite. */
+const keysPerStatement = 20
 
-/** The API keys that have a job that is due, in pages. */
-export const findDueKeys = (db: Db, now: number) => findKeys(db, -1, now)
+/** The lanes that have a job that is due, in pages. */
+export const findDueLanes = (db: Db, now: number) => findLanes(db, -1, now)
 
 /**
- * The API keys that have a job whose lease ends in this time, in pages. Each key is looked up in the index, so it does not
- * matter how many jobs a key has.
+ * The lanes that have a job that becomes available in this time, in pages. Each lane is looked up in the index, so it does not
+ * matter how many jobs a lane has.
  */
-async function* findKeys(db: Db, after: number, until: number): AsyncGenerator<string[]> {
+async function* findLanes(db: Db, after: number, until: number): AsyncGenerator<Lane[]> {
   for (let last: string | undefined = ''; last !== undefined;) {
     await yieldIfLate()
-    const { rows } = await sql<{ api_key: string; is_found: number }>`
-      with recursive visited(api_key, position) as (
+    const { rows } = await sql<{ api_key: string; lane: string; is_found: number }>`
+      with recursive keys(api_key, position) as (
         select (select api_key from jobs where api_key > ${last} order by api_key limit 1), 1
         union all
-        select (select jobs.api_key from jobs where jobs.api_key > visited.api_key order by jobs.api_key limit 1), position + 1
-        from visited where api_key is not null and position < ${sql.lit(keysPerStatement)}
+        select (select jobs.api_key from jobs where jobs.api_key > keys.api_key order by jobs.api_key limit 1), position + 1
+        from keys where api_key is not null and position < ${sql.lit(keysPerStatement)}
+      ), lanes(api_key, lane) as (
+        select api_key, (select lane from jobs where jobs.api_key = keys.api_key order by lane limit 1)
+        from keys where api_key is not null
+        union all
+        select api_key, (
+          select jobs.lane from jobs where jobs.api_key = lanes.api_key and jobs.lane > lanes.lane order by jobs.lane limit 1
+        ) from lanes where lane is not null
       )
-      select api_key, case when exists (
+      select api_key, lane, case when exists (
         select 1 from jobs
-        where jobs.api_key = visited.api_key and leased_until > ${after} and leased_until <= ${until}
+        where jobs.api_key = lanes.api_key and jobs.lane = lanes.lane
+          and available_at > ${after} and available_at <= ${until}
       ) then 1 else 0 end as is_found
-      from visited where api_key is not null`.execute(db)
-    yield rows.flatMap((row) => (row.is_found ? row.api_key : []))
-    last = rows.length === keysPerStatement ? rows.at(-1)?.api_key : undefined
+      from lanes where lane is not null`.execute(db)
+    yield rows.flatMap(({ api_key: apiKey, lane, is_found }) => (is_found ? { apiKey, lane } : []))
+    const apiKeys = [...new Set(rows.map(({ api_key }) => api_key))].sort()
+    last = apiKeys.length === keysPerStatement ? apiKeys.at(-1) : undefined
   }
 }
 
-/** Removes the job. Returns false if another server has finished it before. */
-export async function finish(db: Db, jobId: string): Promise<boolean> {
-  const { numDeletedRows } = await db.deleteFrom('jobs').where('job_id', '=', jobId).executeTakeFirst()
+/** Removes the job. Returns false if another server has claimed or finished it. */
+export async function finish(db: Db, job: Claim): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('jobs')
+    .where('api_key', '=', job.apiKey)
+    .where('job_id', '=', job.jobId)
+    .where('claims', '=', job.claim)
+    .executeTakeFirst()
   return numDeletedRows > 0n
 }
 
-/** Prolongs the lease, so that no other server claims the job. */
-export async function renew(db: Db, jobId: string, now: number): Promise<void> {
-  await db
-    .updateTable('jobs')
-    .set({ leased_until: now + leaseMs })
-    .where('job_id', '=', jobId)
-    .execute()
+/** The row of the job, while the claim holds. */
+const updateClaimed = (db: Db, { apiKey, jobId, claim }: Claim) =>
+  db.updateTable('jobs').where('api_key', '=', apiKey).where('job_id', '=', jobId).where('claims', '=', claim)
+
+async function changeClaimed(change: { executeTakeFirst(): Promise<{ numUpdatedRows: bigint }> }) {
+  const { numUpdatedRows } = await change.executeTakeFirst()
+  if (numUpdatedRows === 0n) throw new ClaimLost('Another server has taken over the job.')
 }
 
-/** Makes the jobs run at this time, as if they had never run. */
-export async function reschedule(db: Db, jobIds: readonly string[], runAt: number): Promise<void> {
+/** Prolongs the leases of running jobs. A claim that was lost stays lost. */
+export const renewAll = async (db: Db, claims: readonly Claim[], now: number): Promise<void> => {
+  await renewMany(
+    db,
+    claims.map(({ apiKey, jobId, claim }) => ({
+      api_key: apiKey,
+      job_id: jobId,
+      claims: claim,
+      available_at: now + leaseMs,
+    })),
+  )
+}
+
+const renewMany = batched(
+  { api_key: 'text', job_id: 'text', claims: 'bigint', available_at: 'bigint' },
+  ({ row, fromRows, isPostgres }) => {
+    const isRow = sql`jobs.api_key = ${row.api_key} and jobs.job_id = ${row.job_id} and jobs.claims = ${row.claims}`
+    return isPostgres
+      ? sql`update jobs set available_at = ${row.available_at} ${fromRows} where ${isRow}`
+      : sql`update jobs set available_at = ${row.available_at} where ${isRow}`
+  },
+)
+
+/** Fails with `ClaimLost` if another server has claimed the job: the transaction must not be committed then. */
+export const hold = (db: Db, job: Claim): Promise<void> =>
+  changeClaimed(updateClaimed(db, job).set({ claims: job.claim }))
+
+/** Makes the jobs run at this time, as if they had never run. Claims of other servers are lost. */
+export async function reschedule(
+  db: Db,
+  apiKey: string,
+  jobIds: readonly string[],
+  runAt: number,
+): Promise<void> {
   await db
     .updateTable('jobs')
-    .set({ run_at: runAt, leased_until: runAt, attempts: 0 })
+    .set({ run_at: runAt, available_at: runAt, attempts: 0, claims: sql`claims + 1` })
+    .where('api_key', '=', apiKey)
     .where('job_id', 'in', jobIds)
     .execute()
 }
 
-/** Ends the lease. The job does not run before `runAt`. */
-export async function postpone(db: Db, jobId: string, runAt: number): Promise<void> {
-  await db
-    .updateTable('jobs')
-    .set({ run_at: runAt, leased_until: runAt })
-    .where('job_id', '=', jobId)
-    .execute()
+/** Ends the lease. The job does not run before `runAt`. No effect if the claim is lost. */
+export async function postpone(db: Db, job: Claim, runAt: number): Promise<void> {
+  await updateClaimed(db, job).set({ run_at: runAt, available_at: runAt }).execute()
 }
 
-/** Prolongs the lease of a job that makes progress, and forgets the attempts that failed before. */
-export async function recordProgress(db: Db, jobId: string, now: number): Promise<void> {
-  await db
-    .updateTable('jobs')
-    .set({ attempts: 1, leased_until: now + leaseMs })
-    .where('job_id', '=', jobId)
-    .execute()
-}
+/**
+ * Prolongs the lease of a job that makes progress, and forgets the attempts that failed before. Fails with `ClaimLost` if
+ * another server has claimed the job.
+ */
+export const recordProgress = (db: Db, job: Claim, now: number): Promise<void> =>
+  changeClaimed(updateClaimed(db, job).set({ attempts: 1, available_at: now + leaseMs }))
 
 /** Ends the lease of a job that did not end because its server stops, as if it had not been started. */
-export async function giveBack(db: Db, jobId: string): Promise<void> {
-  await db
-    .updateTable('jobs')
-    .set((eb) => ({ leased_until: eb.ref('run_at'), attempts: sql`attempts - 1` }))
-    .where('job_id', '=', jobId)
+export async function giveBack(db: Db, job: Claim): Promise<void> {
+  await updateClaimed(db, job)
+    .set((eb) => ({ available_at: eb.ref('run_at'), attempts: sql`attempts - 1` }))
     .execute()
 }
 
 /** Ends all leases. Only for a server that has the database to itself: the leases are from its last run. */
 export async function releaseAll(database: Database, now: number): Promise<void> {
-  for await (const apiKeys of findKeys(database.read, now, now + leaseMs)) {
-    if (apiKeys.length === 0) continue
-    await database.write(async (db) => {
-      await db
-        .updateTable('jobs')
-        .set((eb) => ({ leased_until: eb.ref('run_at') }))
-        .where('api_key', 'in', apiKeys)
-        .where('leased_until', '>', now)
-        // Without the limit, it would read all jobs that wait.
-        .where('leased_until', '<=', now + leaseMs)
-        .where('run_at', '<=', now)
-        .execute()
-    })
+  for await (const lanes of findLanes(database.read, now, now + leaseMs)) {
+    for (const { apiKey, lane } of lanes) {
+      await database.write(async (db) => {
+        await db
+          .updateTable('jobs')
+          .set((eb) => ({ available_at: eb.ref('run_at') }))
+          .where('api_key', '=', apiKey)
+          .where('lane', '=', lane)
+          .where('available_at', '>', now)
+          // Without the limit, it would read all jobs that wait.
+          .where('available_at', '<=', now + leaseMs)
+          .where('run_at', '<=', now)
+          .execute()
+      })
+    }
   }
 }

@@ -17,7 +17,7 @@ import type { DocumentRef } from '../store/refs.ts'
 
 export interface ThreadServices {
   /** Makes the job runner look for jobs of the API key. */
-  readonly wakeJobs: (apiKey: string) => void
+  readonly wakeJobs: (apiKey: string, lane?: string) => void
   /** Makes the server go on with large deletions. */
   readonly resumeDeletions: () => void
 }
@@ -171,7 +171,7 @@ export class ThreadChanges {
         ...event,
         isAnnotationDeleted: removed.has(event.annotationId),
       }))
-      const wakeJobs = () => afterCommit(() => services.wakeJobs(apiKey))
+      const wakeJobs = (lane?: string) => afterCommit(() => services.wakeJobs(apiKey, lane))
       await publishEvents({ db, key: caller, now, wakeJobs }, withState)
     })
     signal({ kind: 'threads', organizationId, documentId, seq: this.seq })

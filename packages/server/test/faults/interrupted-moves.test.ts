@@ -41,15 +41,16 @@ describe.each(stores)('moving a large document on %s', (store) => {
     const move = async (database: Database) => {
       const deletions = deletionsOn(database)
       const payload = { organizationId, migrationId }
-      await migrateDocument.run({
+      const handler = migrateDocument({ removeInSteps: (...args) => deletions.removeWith(...args) })
+      const claim = { jobId: newId('job'), apiKey, claim: 1, lane: '' }
+      await handler.run({
         database,
-        job: { jobId: newId('job'), apiKey, kind: 'document.migrate', payload, runAt: 0, attempts: 1 },
+        job: { ...claim, kind: 'document.migrate', payload, runAt: 0, attempts: 1 },
         now: Date.now(),
         clock: systemClock,
         signal: (message) => void signals.push(message),
-        removeInSteps: (...args) => deletions.removeWith(...args),
-        permissionProvider: {} as never,
-        services: { wakeJobs() {}, resumeDeletions() {} },
+        wake() {},
+        stopping: new AbortController().signal,
       })
     }
     /** Continues the move as another server does after the lease of 30 s. */

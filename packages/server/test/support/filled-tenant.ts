@@ -127,10 +127,11 @@ async function addRowsWithoutExample({ database }: TestServer, { apiKey }: given
       .insertInto('deletions')
       .values({ deletion_id: `del-${apiKey}`, api_key: apiKey, scope, leased_until: never, created_at: 1 })
       .execute()
-    const due = { run_at: never, leased_until: never, created_at: 1 }
+    const due = { run_at: never, available_at: never, created_at: 1 }
+    const job = { api_key: apiKey, job_id: `job-${apiKey}`, lane: '', kind: 'none', payload: '{}' }
     await db
       .insertInto('jobs')
-      .values({ job_id: `job-${apiKey}`, api_key: apiKey, kind: 'none', payload: '{}', attempts: 0, ...due })
+      .values({ ...job, attempts: 0, claims: 0, ...due })
       .execute()
     return { organizationId: organization_id, documentId: document_id }
   })

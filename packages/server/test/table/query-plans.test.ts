@@ -195,8 +195,7 @@ describe('the queries of SQLite, which has no statistics', () => {
 
     // What a starting server does.
     await jobs.releaseAll(server.database, Date.now())
-    for await (const apiKeys of jobs.findDueKeys(server.database.read, Date.now()))
-      expect(apiKeys).toEqual([])
+    for await (const lanes of jobs.findDueLanes(server.database.read, Date.now())) expect(lanes).toEqual([])
 
     const broad: [string, string][] = []
     /** By which columns the rows of jobs and of pending notifications are found. */
@@ -211,9 +210,15 @@ describe('the queries of SQLite, which has no statistics', () => {
       }
     }
     expect(broad).toEqual([])
-    const leases = ['leased_until<?', 'leased_until>? AND leased_until<?']
+    const times = ['available_at<?', 'available_at>? AND available_at<?']
     expect(keys.jobs).toEqual(
-      new Set(['job_id=?', 'api_key>?', ...leases.map((one) => `api_key=? AND ${one}`)]),
+      new Set([
+        'api_key=? AND job_id=?',
+        'api_key>?',
+        'api_key=?',
+        'api_key=? AND lane>?',
+        ...times.map((one) => `api_key=? AND lane=? AND ${one}`),
+      ]),
     )
     const inOrganization = 'api_key=? AND organization_id=?'
     expect(keys.pending_notifications).toEqual(

@@ -18,7 +18,6 @@ const notByTenant: Record<string, string> = {
   event_log: 'It describes the database server.',
   events: 'The database numbers the events of all tenants in one sequence.',
   idempotency_keys: 'The scope names an API key, a workspace or an address.',
-  jobs: 'A server looks up the due jobs of all tenants by time.',
   locks: 'A lock is found by its name.',
   signing_keys: 'Signing keys belong to the server.',
   workspaces: 'A workspace contains API keys.',

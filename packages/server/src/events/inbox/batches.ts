@@ -36,7 +36,7 @@ export async function collect(
   }
   const deliver = async (ids: readonly string[], jobIds: readonly string[], at: number) => {
     await pending.setDeliverAt(db, apiKey, organizationId, ids, at)
-    await jobs.reschedule(db, jobIds, at)
+    await jobs.reschedule(db, apiKey, jobIds, at)
   }
   await deliver([id], [jobId], ends.length > 0 ? Math.min(...ends) : dueAt)
   if (full.length > 0) {

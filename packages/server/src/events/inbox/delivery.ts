@@ -58,15 +58,16 @@ export async function deliver(deps: DeliveryDeps, job: Job<'notification.deliver
 /** While a document moves, its annotations may be elsewhere for a moment. Otherwise the annotation was deleted. */
 async function endWithoutAnnotation(
   { database, clock }: DeliveryDeps,
-  { apiKey, jobId }: Job,
+  job: Job,
   { organizationId, documentId, id }: PendingNotification,
 ): Promise<boolean> {
+  const { apiKey } = job
   const named = { organizationIds: [organizationId], documentIds: [documentId], folderIds: [] }
   await database.write(async (db: Db) => {
     if (await deletions.isBeingDeleted(db, apiKey, named)) {
-      return jobs.reschedule(db, [jobId], clock.now() + movingMs)
+      return jobs.reschedule(db, apiKey, [job.jobId], clock.now() + movingMs)
     }
-    if (await jobs.finish(db, jobId)) await pending.remove(db, apiKey, organizationId, id)
+    if (await jobs.finish(db, job)) await pending.remove(db, apiKey, organizationId, id)
   }, apiKey)
   return true
 }

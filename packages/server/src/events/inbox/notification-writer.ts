@@ -53,9 +53,9 @@ export class NotificationWriter {
   async end(): Promise<void> {
     if (this.#isHidden) await this.#writeWaiting()
     const { organizationId, id, annotationId } = this.#notification
-    const { apiKey, jobId } = this.#job
+    const { apiKey } = this.#job
     const isDelivered = await this.#deps.database.write(async (db) => {
-      if (!(await jobs.finish(db, jobId))) return false
+      if (!(await jobs.finish(db, this.#job))) return false
       await pending.remove(db, apiKey, organizationId, id)
       if (!this.#isHidden && this.#waiting.length === 0) return false
       if (!(await annotations.hold(db, apiKey, this.#notification, annotationId))) return false
@@ -70,12 +70,12 @@ export class NotificationWriter {
 
   async #writeWaiting(): Promise<void> {
     const { database, clock } = this.#deps
-    const { apiKey, jobId } = this.#job
+    const { apiKey } = this.#job
     const stored = this.#stored()
     await database.write(async (db) => {
       const now = clock.now()
       const deletion = { deletionId: this.#deletionId, now }
-      await jobs.renew(db, jobId, now)
+      await jobs.hold(db, this.#job)
       if (!this.#isHidden) await notifications.addHidden(db, apiKey, stored, deletion)
       if (!(await notifications.addRecipients(db, apiKey, stored, this.#waiting, deletion))) throw removed()
     }, apiKey)

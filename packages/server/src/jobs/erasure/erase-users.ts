@@ -13,6 +13,11 @@ import type { ThreadContext } from '../../threads/thread-changes.ts'
 import type { JobHandler } from '../job.ts'
 import { threadSteps } from './thread-steps.ts'
 
+export interface ErasureDeps {
+  /** Starts the recorded deletions that no server works on. */
+  resumeDeletions: () => void
+}
+
 /** After this time other jobs run. */
 const maxSliceMs = 2_000
 const hourMs = 60 * 60 * 1000
@@ -21,16 +26,17 @@ const hourMs = 60 * 60 * 1000
  * Erases all data of users (spec 14.2). The erasure is a list of short steps, organization by organization. Each transaction
  * does some of them and stores where the next one continues, so an erasure that was interrupted loses nothing.
  */
-export const eraseUsers: JobHandler<'users.erase'> = {
-  async run({ database, job, clock, signal, services }) {
-    const { apiKey, jobId, payload } = job
+export const eraseUsers = ({ resumeDeletions }: ErasureDeps): JobHandler<'users.erase'> => ({
+  async run({ database, job, clock, signal, wake }) {
+    const { apiKey, payload } = job
     const caller = (await apiKeys.find(database.read, apiKey))?.key
     if (!caller) return
-    const step = { caller, services: { ...services, writeStep: database.write } }
+    const wakeJobs = (_: string, lane = '') => wake(lane)
+    const step = { caller, services: { wakeJobs, resumeDeletions, writeStep: database.write } }
     const eraseMore = async (context: ThreadContext) => {
       const erasure = await erasures.find(context.db, apiKey, payload.erasureId)
       if (!erasure || erasure.isCompleted) return true
-      await jobs.recordProgress(context.db, jobId, context.now)
+      await jobs.recordProgress(context.db, job, context.now)
       return eraseSome(context, erasure)
     }
     const endsAt = clock.elapsed() + maxSliceMs
@@ -53,7 +59,7 @@ export const eraseUsers: JobHandler<'users.erase'> = {
     }
     await database.write((db) => jobs.add(db, job), apiKey)
   },
-}
+})
 
 /** Does some steps. Returns true when the erasure is complete. */
 async function eraseSome(context: ThreadContext, erasure: Erasure): Promise<boolean> {

@@ -238,15 +238,20 @@ export interface OpeningTable {
 }
 
 export interface JobTable {
-  job_id: string
   api_key: string
+  job_id: string
+  /** Jobs of one lane run in the order in which they are due. */
+  lane: string
   kind: string
   /** JSON, depending on the kind. */
   payload: string
   attempts: number
+  /** How many times the job was claimed or rescheduled: a claim holds only while this number stays the same. */
+  claims: number
+  /** When the job is due. */
   run_at: number
-  /** From this time on another server may claim the job. */
-  leased_until: number
+  /** From this time on a server may claim the job: when it is due, or when its lease ends. */
+  available_at: number
   created_at: number
 }
 

@@ -376,7 +376,7 @@ describe.each(stores)('document migrations on %s', (store) => {
         now: Date.now(),
       })
     })
-    await jobs.claim(database, apiKey, Date.now())
+    await jobs.claim(database, { apiKey, lane: '' }, Date.now())
     await database.write((db) =>
       migrations.advance(db, apiKey, organizationId, migrationId, 'in_progress', Date.now()),
     )

@@ -1,0 +1,216 @@
+import { sql } from 'kysely'
+import { pino } from 'pino'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { SteppedClock } from '../../test/support/clock.ts'
+import * as given from '../../test/support/given.ts'
+import { stores, useServer } from '../../test/support/harness.ts'
+import { newId } from '../access/ids.ts'
+import { createServerBus } from '../bus.ts'
+import { createMetrics } from '../platform/metrics/metrics.ts'
+import type { Db } from '../store/engine/db.ts'
+import * as jobs from '../store/jobs.ts'
+import type { JobHandler, JobHandlers } from './job.ts'
+import { createJobRunner } from './runner.ts'
+
+const kind = 'users.erase' as const
+const yearMs = 365 * 24 * 60 * 60 * 1000
+
+/** Ends when the test calls `release`. */
+function gate() {
+  let release = () => {}
+  const opened = new Promise<void>((resolve) => (release = resolve))
+  return { opened, release }
+}
+
+describe.each(stores)('claims of jobs on %s', (store) => {
+  const server = useServer(store)
+
+  /** Runners with their own clocks, a year ahead, so that the runner of the server never claims their jobs. */
+  async function scene() {
+    const { apiKey } = await given.tenant(server)
+    const startAt = Date.now() + yearMs
+    const logged: string[] = []
+    const runner = (handler: Pick<JobHandler<typeof kind>, 'run'> & Partial<JobHandler<typeof kind>>) => {
+      const clock = new SteppedClock(startAt)
+      const log = pino({ base: undefined }, { write: (line: string) => void logged.push(line) })
+      const handlers = { [kind]: { abandon: async () => {}, ...handler } } as unknown as JobHandlers
+      const { database } = server
+      const bus = createServerBus(log)
+      const created = createJobRunner({
+        database: { ...database, exclusive: false },
+        handlers,
+        bus,
+        log,
+        clock,
+        observe: createMetrics().job,
+      })
+      onTestFinished(() => created.stop())
+      return { clock, ...created, wake: (lane = '') => created.wake(apiKey, lane) }
+    }
+    const addJob = (erasureId: string, lane = '') =>
+      server.database.write((db) =>
+        jobs.add(db, { jobId: newId('job'), apiKey, kind, payload: { erasureId }, now: startAt, lane }),
+      )
+    const left = async () => {
+      const rows = await server.database.read
+        .selectFrom('jobs')
+        .select('job_id')
+        .where('api_key', '=', apiKey)
+        .execute()
+      return rows.length
+    }
+    return { apiKey, runner, addJob, left, logged }
+  }
+
+  test('[S9.2] while a job runs its lease is renewed, and no other server starts it', async () => {
+    const { runner, addJob, left } = await scene()
+    const { opened, release } = gate()
+    const started: string[] = []
+    const first = runner({
+      run: async () => {
+        started.push('first')
+        await opened
+      },
+    })
+    const second = runner({ run: async () => void started.push('second') })
+    await addJob('long')
+    await first.start()
+    await expect.poll(() => started).toEqual(['first'])
+    await second.start()
+    for (let minutes = 0; minutes < 10; minutes++) {
+      for (let third = 0; third < 3; third++) {
+        first.clock.step(20_000)
+        await expect.poll(() => availableAt()).toBe(first.clock.now() + jobs.leaseMs)
+        second.clock.step(20_000)
+        second.wake()
+        await second.idle()
+      }
+    }
+    async function availableAt() {
+      const row = await server.database.read
+        .selectFrom('jobs')
+        .select('available_at')
+        .where('payload', '=', '{"erasureId":"long"}')
+        .executeTakeFirstOrThrow()
+      return row.available_at
+    }
+    expect(started).toEqual(['first'])
+    release()
+    await expect.poll(left).toBe(0)
+  })
+
+  test('[S9.2] a server that was stopped for longer than its lease cannot end, postpone or change what another server has taken over', async () => {
+    const { runner, addJob, left, logged } = await scene()
+    const { opened, release } = gate()
+    const steps: string[] = []
+    // Its clock stands still: it renews nothing, as a process that the operating system has stopped.
+    const paused = runner({
+      async run({ job, database }) {
+        steps.push(`paused, claim ${job.claim}`)
+        await opened
+        const change = (db: Db) => jobs.recordProgress(db, job, 0)
+        await expect(database.write(change, job.apiKey)).rejects.toThrow(jobs.ClaimLost)
+        await database.write((db) => jobs.postpone(db, job, 0), job.apiKey)
+        await database.write((db) => jobs.giveBack(db, job), job.apiKey)
+        expect(await database.write((db) => jobs.finish(db, job), job.apiKey)).toBe(false)
+        steps.push('paused continued')
+      },
+    })
+    const other = gate()
+    const taker = runner({
+      async run({ job }) {
+        steps.push(`taker, claim ${job.claim}`)
+        await other.opened
+      },
+    })
+    await addJob('once')
+    await paused.start()
+    await expect.poll(() => steps).toHaveLength(1)
+    taker.clock.step(jobs.leaseMs)
+    await taker.start()
+    await expect.poll(() => steps).toEqual(['paused, claim 1', 'taker, claim 2'])
+    release()
+    await paused.idle()
+    expect(steps.at(-1)).toBe('paused continued')
+    expect(await left()).toBe(1)
+    expect(logged.join()).toContain('job was taken over by another server')
+    other.release()
+    await taker.idle()
+    expect(await left()).toBe(0)
+  })
+
+  test('[S9.3] a lane runs as many jobs at the same time as its kind allows, in the order in which they are due', async () => {
+    const { runner, addJob, left } = await scene()
+    const lane = jobs.laneOf(kind, 'one')
+    const started: string[] = []
+    const gates = new Map<string, ReturnType<typeof gate>>()
+    const { start, idle } = runner({
+      concurrency: 3,
+      run({ job }) {
+        started.push(job.payload.erasureId)
+        const held = gate()
+        gates.set(job.payload.erasureId, held)
+        return held.opened
+      },
+    })
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await addJob(name, lane)
+    await start()
+    await expect.poll(() => started.length).toBe(3)
+    expect(await left()).toBe(5)
+    for (const held of gates.values()) held.release()
+    await expect.poll(() => started.length).toBe(5)
+    for (const held of gates.values()) held.release()
+    await idle()
+    expect(await left()).toBe(0)
+    expect(started.slice().sort()).toEqual(['a', 'b', 'c', 'd', 'e'])
+  })
+
+  test('[S9.3] a lane whose jobs hang delays no other lane of the same API key', async () => {
+    const { runner, addJob, left } = await scene()
+    const { opened, release } = gate()
+    const done: string[] = []
+    const { start, idle } = runner({
+      async run({ job: { lane, payload } }) {
+        if (lane.endsWith('hanging')) await opened
+        done.push(payload.erasureId)
+      },
+    })
+    for (let count = 0; count < 20; count++) await addJob(`h${count}`, jobs.laneOf(kind, 'hanging'))
+    await addJob('other lane', jobs.laneOf(kind, 'other'))
+    await addJob('shared lane')
+    await start()
+    await expect.poll(() => done.slice().sort()).toEqual(['other lane', 'shared lane'])
+    expect(await left()).toBe(20)
+    release()
+    await idle()
+    expect(done).toHaveLength(22)
+  })
+
+  test('[S9.4] claiming a job reads as many rows with 100,000 waiting jobs as with 1,000', async () => {
+    const { apiKey } = await scene()
+    const now = Date.now() + yearMs
+    /** What the database does to find jobs among this many, without times. */
+    const planOf = async (count: number) => {
+      const lane = jobs.laneOf(kind, String(count))
+      await server.database.write((db) =>
+        sql`with recursive numbers(n) as (select 0 union all select n + 1 from numbers where n + 1 < ${sql.lit(count)})
+          insert into jobs select ${apiKey}, ${lane} || n, ${lane}, ${kind}, '{}', 0, 0, ${sql.lit(now)} + n, ${sql.lit(now)} + n, 0
+          from numbers`.execute(db),
+      )
+      const due = jobs.selectDue(server.database.read, { apiKey, lane }, now + count, 4)
+      const plan =
+        store === 'sqlite'
+          ? await due.explain(undefined, sql`query plan`)
+          : await due.explain('text', sql`analyze, costs off, timing off, summary off`)
+      const claimed = await jobs.claim(server.database, { apiKey, lane }, now + count, 4)
+      expect(claimed.map(({ runAt }) => runAt - now)).toEqual([0, 1, 2, 3])
+      return JSON.stringify(plan)
+        .replaceAll(/\d{4,}/g, 'n')
+        .replace(lane, 'lane')
+    }
+    const few = await planOf(1_000)
+    expect(await planOf(100_000)).toBe(few)
+    expect(few).toMatch(store === 'sqlite' ? /available_at<\?/ : /Index Scan.*rows=4/)
+    expect(few).not.toMatch(/TEMP B-TREE|Sort|Removed/)
+  })
+})
