@@ -3,6 +3,9 @@ import type { ApiKey } from '../store/api-keys.ts'
 import type { Db } from '../store/engine/db.ts'
 import type { NewEvent } from '../store/events.ts'
 
+/** Where a change comes from: `sdk` from a user, `rest` from a backend. */
+export type Platform = 'sdk' | 'rest'
+
 /** An event about an annotation, as the transaction that causes it records it. */
 export interface AnnotationEvent extends NewEvent {
   organizationId: string
@@ -12,10 +15,20 @@ export interface AnnotationEvent extends NewEvent {
   seq: number
   /** The comment that the event is about. */
   commentId?: number | undefined
+  platform: Platform
   /** Whether a user caused the event, or the backend asked to record it as an activity. */
   isActivity: boolean
   /** Whether the same transaction deletes the annotation. */
   isAnnotationDeleted: boolean
+}
+
+/** An event about the changed content of an editor. */
+export interface EditorEvent extends NewEvent {
+  name: 'crdt.update_data'
+  organizationId: string
+  documentId: string
+  editorId: string
+  platform: Platform
 }
 
 export interface EventScope {

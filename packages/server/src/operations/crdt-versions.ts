@@ -1,6 +1,7 @@
 import { ApiError, type CrdtData, type Operations, type VersionUser } from '@plenum/protocol'
 import { newId } from '../access/ids.ts'
 import { sourceOf } from '../crdt/document-threads.ts'
+import * as editorLog from '../store/editors/log.ts'
 import { type Call, type Handlers, Stale } from '../calls/call.ts'
 import * as versions from '../store/editors/versions.ts'
 import * as editors from '../store/editors/editors.ts'
@@ -11,7 +12,6 @@ import { page, type Window } from './shared/paging.ts'
 import {
   assertFits,
   onStored,
-  partsOf,
   editorRefOf,
   type PreparedChange,
   read,
@@ -37,7 +37,7 @@ export const crdtVersionHandlers: Handlers<Operations['crdtVersions']> = {
       await checkVersionLimit(call)
       const source = sourceOf(caller.apiKey, input, stored)
       const { type, contentKey, snapshot } = await onStored(input, log, () =>
-        storedDocuments.capture(source, partsOf(stored), stored),
+        storedDocuments.capture(source, editorLog.partsOf(stored), stored),
       )
       return { type, contentKey, bytes: snapshot, editorCreatedAt: stored.createdAt }
     },
@@ -99,7 +99,12 @@ export const crdtVersionHandlers: Handlers<Operations['crdtVersions']> = {
       const { bytes, contentKey: _, ...version } = found
       const source = sourceOf(caller.apiKey, input, stored)
       const change = await onStored(input, log, () =>
-        services.storedDocuments.restore(source, partsOf(stored), bytes, snapshotFrom(services, stored)),
+        services.storedDocuments.restore(
+          source,
+          editorLog.partsOf(stored),
+          bytes,
+          snapshotFrom(services, stored),
+        ),
       )
       assertFits(services, change, stored)
       return { stored, change, contents: stored, version }

@@ -22,7 +22,6 @@ import {
   damaged,
   failureOf,
   onStored,
-  partsOf,
   type PreparedChange,
   read,
   snapshotFrom,
@@ -85,7 +84,7 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
       if (bytes > maxAnswer.bytes && ids.length > 1) throw tooLarge()
       try {
         const source = sourceOf(apiKey, { ...input, editorId: id }, stored)
-        const json = await storedDocuments.render(source, partsOf(stored), stored)
+        const json = await storedDocuments.render(source, editorLog.partsOf(stored), stored)
         records.push(present(id, stored, json))
       } catch (error) {
         const failure = failureOf(error, { editorId: id }, log)
@@ -109,7 +108,7 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
       const { contentKey, ...change } = await onStored(input, log, () =>
         services.storedDocuments.replace(
           source,
-          partsOf(stored),
+          editorLog.partsOf(stored),
           stored,
           replacement,
           snapshotFrom(services, stored),

@@ -137,6 +137,7 @@ export class ThreadChanges {
     payload = {},
   }: EventInput): void {
     const { annotationId, audience } = annotation
+    const isByUser = this.#context.caller.user !== undefined
     this.#events.push({
       name,
       ...this.#document,
@@ -144,10 +145,15 @@ export class ThreadChanges {
       actorId,
       audience: withoutFormer(audience),
       notifies,
-      payload: { annotation: summaryOf(annotation), ...(comment && commentPayload(comment)), ...payload },
+      payload: {
+        annotation: summaryOf(annotation),
+        ...(comment && { comment: commentSummary(comment) }),
+        ...payload,
+      },
       seq: this.seq,
       commentId: comment?.commentId,
-      isActivity: this.#context.caller.user !== undefined || triggerActivities === true,
+      platform: isByUser ? 'sdk' : 'rest',
+      isActivity: isByUser || triggerActivities === true,
     })
   }
 
@@ -219,18 +225,30 @@ export class ThreadChanges {
 }
 
 /** What an event says about a comment. */
-const commentPayload = ({ commentId, authorId, content }: StoredComment) => ({
-  comment: { commentId, from: { userId: authorId }, ...content },
+const commentSummary = ({ commentId, authorId, content, createdAt, lastUpdated }: StoredComment) => ({
+  commentId,
+  from: { userId: authorId },
+  ...content,
+  createdAt,
+  lastUpdated,
 })
+export type CommentSummary = ReturnType<typeof commentSummary>
 
 /** What an event says about its annotation. */
-const summaryOf = ({ annotationId, number, authorId, assigneeId, data }: StoredAnnotation) => ({
-  annotationId,
-  annotationNumber: number,
-  from: { userId: authorId },
-  ...(assigneeId !== null && { assignedTo: { userId: assigneeId } }),
-  ...data,
-})
+const summaryOf = (annotation: StoredAnnotation) => {
+  const { annotationId, number, authorId, assigneeId, resolvedBy, data, createdAt, lastUpdated } = annotation
+  return {
+    annotationId,
+    annotationNumber: number,
+    from: { userId: authorId },
+    ...(assigneeId !== null && { assignedTo: { userId: assigneeId } }),
+    ...(resolvedBy !== null && { resolvedByUserId: resolvedBy }),
+    ...data,
+    createdAt,
+    lastUpdated,
+  }
+}
+export type AnnotationSummary = ReturnType<typeof summaryOf>
 
 async function inSlices<T>(
   items: readonly T[],

@@ -76,6 +76,19 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
     ours: ['protocol', 'server/access', 'server/bus.ts', 'server/events', 'server/platform', 'server/store'],
     theirs: [],
   },
+  // What webhooks say.
+  'server/deliveries': {
+    ours: [
+      'protocol',
+      'server/access',
+      'server/crdt',
+      'server/events',
+      'server/platform',
+      'server/store',
+      'server/threads',
+    ],
+    theirs: [],
+  },
   'server/operations': {
     ours: [
       'protocol',

@@ -5,7 +5,7 @@ import { groupBy } from '../../platform/group-by.ts'
 import type { StoredRange } from '../../store/comments/annotation.ts'
 import * as editorLog from '../../store/editors/log.ts'
 import type { DocumentRef } from '../../store/refs.ts'
-import { onStored, partsOf } from '../shared/stored-editors.ts'
+import { onStored } from '../shared/stored-editors.ts'
 import { type ActingCall, requireAccess } from './acting-user.ts'
 
 /** Each editor is built for the call. */
@@ -58,7 +58,7 @@ async function anchorInEditor(
     quote,
   }))
   const results = await onStored(editor, log, () =>
-    storedDocuments.anchor(sourceOf(apiKey, editor, stored), partsOf(stored), stored, ranges),
+    storedDocuments.anchor(sourceOf(apiKey, editor, stored), editorLog.partsOf(stored), stored, ranges),
   )
   for (const [index, { range, path }] of sent.entries()) {
     const result = results[index]

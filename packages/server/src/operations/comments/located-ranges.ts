@@ -7,7 +7,8 @@ import { refKey } from '../../store/comments/comments.ts'
 import * as editorLog from '../../store/editors/log.ts'
 import type { StoredLog } from '../../store/editors/log.ts'
 import type { EditorRef } from '../../store/refs.ts'
-import { failureOf, partsOf } from '../shared/stored-editors.ts'
+import { shownRange, unresolvedRange } from '../../threads/shown-annotations.ts'
+import { failureOf } from '../shared/stored-editors.ts'
 
 /** How long one answer may spend on building editors. After that, ranges are returned as they are stored. */
 const maxLocatingMs = 10_000
@@ -45,24 +46,15 @@ export function createLocateRanges(call: LocateCall): LocateRanges {
             editor,
             some.map((one) => one.range),
           )
-      for (const [index, one] of some.entries()) located.set(one.key, shown?.[index] ?? unresolved(one.range))
+      for (const [index, one] of some.entries())
+        located.set(one.key, shown?.[index] ?? unresolvedRange(one.range))
     }
     return located
   }
 }
 
-const shownFields = ({ editorId, contentKey, anchor, head, quote }: StoredRange) => ({
-  editorId,
-  contentKey,
-  anchor,
-  head,
-  quote,
-})
-
-const unresolved = (range: StoredRange): LocatedRange => ({ ...shownFields(range), resolved: false })
-
 const orphan = (range: StoredRange): LocatedRange => ({
-  ...shownFields(range),
+  ...shownRange(range),
   resolved: true,
   orphaned: true,
   text: '',
@@ -73,7 +65,7 @@ export function storedRanges(annotations: readonly StoredAnnotation[]): Map<stri
   const ranges = new Map<string, LocatedRange>()
   for (const annotation of annotations) {
     const { targetEditor } = annotation.data
-    if (targetEditor) ranges.set(refKey(annotation), unresolved(targetEditor))
+    if (targetEditor) ranges.set(refKey(annotation), unresolvedRange(targetEditor))
   }
   return ranges
 }
@@ -89,16 +81,16 @@ async function locateInEditor(
   try {
     const found = await storedDocuments.locate(
       sourceOf(apiKey, editor, stored),
-      partsOf(stored),
+      editorLog.partsOf(stored),
       ranges.map((range) => wantedRange(range, stored)),
     )
     return ranges.map((range, index): LocatedRange => {
       const result = found[index]
-      if (!result) return unresolved(range)
+      if (!result) return unresolvedRange(range)
       const { anchor, head, ...place } = result
       // A range that was found by its quote has new positions.
       const positions = place.orphaned ? undefined : { anchor, head }
-      return { ...shownFields(range), ...positions, resolved: true, ...place }
+      return { ...shownRange(range), ...positions, resolved: true, ...place }
     })
   } catch (error) {
     failureOf(error, editor, log)

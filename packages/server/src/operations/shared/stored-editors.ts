@@ -39,20 +39,13 @@ export async function wholeUpdate(
   const stored = await editorLog.read(db, apiKey, ref)
   if (!stored) return emptyUpdate
   const source = sourceOf(apiKey, ref, stored)
-  const capture = () => storedDocuments.capture(source, partsOf(stored), stored)
+  const capture = () => storedDocuments.capture(source, editorLog.partsOf(stored), stored)
   return (await onStored(ref, log, capture)).snapshot
 }
 
 /** The subject of a prepared write: calls that write the same editor run one after the other. */
 export const subjectOf = ({ input: { organizationId, documentId, editorId } }: { input: EditorRef }) =>
   JSON.stringify([organizationId, documentId, editorId])
-
-/** The snapshot and the updates after it, from which the document of an editor is built. */
-export function partsOf({ snapshot, updates, complete }: StoredLog): Uint8Array[] {
-  if (!complete) throw new Error('Updates are missing from the log.')
-  const tail = updates.map(({ bytes }) => bytes)
-  return snapshot ? [snapshot, ...tail] : tail
-}
 
 type EditorLimits = Pick<Call['services'], 'limits'>
 

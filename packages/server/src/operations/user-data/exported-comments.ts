@@ -6,7 +6,7 @@ import * as annotations from '../../store/comments/annotations.ts'
 import { type Contents, findContents, type ReactionIn, refKey } from '../../store/comments/comments.ts'
 import { listThreadsOf } from '../../store/comments/user-threads.ts'
 import type { Cursor } from '../../store/engine/db.ts'
-import { loadProfiles, presentComment } from '../comments/present.ts'
+import { loadProfiles, presentComment } from '../../threads/shown-annotations.ts'
 import type { Window } from '../shared/paging.ts'
 
 interface Found {

@@ -28,6 +28,13 @@ export interface StoredLog extends Contents {
   sessionId: string | null
 }
 
+/** The snapshot and the updates after it, from which the document of an editor is built. */
+export function partsOf({ snapshot, updates, complete }: StoredLog): Uint8Array[] {
+  if (!complete) throw new Error('Updates are missing from the log.')
+  const tail = updates.map(({ bytes }) => bytes)
+  return snapshot ? [snapshot, ...tail] : tail
+}
+
 export interface EditorLog extends StoredLog {
   /** The users who own the Yjs client ids that wrote to this editor. */
   owners: Map<number, string>

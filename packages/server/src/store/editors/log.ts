@@ -6,7 +6,15 @@ import type { EditorRef } from '../refs.ts'
 
 export { append, appendSkippingLocked } from './append.ts'
 export type { Appended, Entry } from './log-entry.ts'
-export { type EditorLog, load, read, readOwners, type StoredLog, type Update } from './log-reading.ts'
+export {
+  type EditorLog,
+  load,
+  partsOf,
+  read,
+  readOwners,
+  type StoredLog,
+  type Update,
+} from './log-reading.ts'
 export { compact, compactInTransaction, isLarge, type NewSnapshot } from './snapshots.ts'
 
 const selectAfter = prepared((db, { after, ...key }: Key & { after: number }) =>

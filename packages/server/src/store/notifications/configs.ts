@@ -4,6 +4,7 @@ import type { Db } from '../engine/db.ts'
 import { inLockOrder } from '../engine/lock-order.ts'
 import { parse } from '../engine/json.ts'
 import { slices } from '../engine/slices.ts'
+import type { DocumentRef } from '../refs.ts'
 
 /** The `document_id` of a choice for the whole organization. */
 const organizationDefault = ''
@@ -32,6 +33,27 @@ export async function find(
       ...(documentId !== undefined && stored.get(keyOf(userId, documentId))),
     }),
   }
+}
+
+/** The choices that these users have stored for the organization and for the document, by user. */
+export async function findChosen(
+  db: Db,
+  apiKey: string,
+  { organizationId, documentId }: DocumentRef,
+  userIds: readonly string[],
+): Promise<{
+  organization: Map<string, NotificationPreferences>
+  document: Map<string, NotificationPreferences>
+}> {
+  const stored = await findStored(db, apiKey, organizationId, [organizationDefault, documentId], userIds)
+  const chosenFor = (id: string) =>
+    new Map(
+      userIds.flatMap((userId) => {
+        const chosen = stored.get(keyOf(userId, id))
+        return chosen ? [[userId, chosen] as const] : []
+      }),
+    )
+  return { organization: chosenFor(organizationDefault), document: chosenFor(documentId) }
 }
 
 /**
