@@ -55,6 +55,12 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
     theirs: [],
   },
 
+  // Mails and webhooks: what they contain, and one attempt to send one.
+  'server/deliveries': {
+    ours: ['protocol', 'server/access', 'server/platform', 'server/store'],
+    theirs: ['nodemailer'],
+  },
+
   // One call of an operation, over HTTP or on a socket.
   'server/calls': {
     ours: [

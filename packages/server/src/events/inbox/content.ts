@@ -1,4 +1,5 @@
 import { type EventName, groupedNames, type User } from '@plenum/protocol'
+import { cutText } from '../../platform/cut-text.ts'
 import { plainText } from '../../platform/safe-html.ts'
 import type { StoredAnnotation, StoredComment } from '../../store/comments/annotation.ts'
 import * as comments from '../../store/comments/comments.ts'
@@ -74,9 +75,7 @@ export async function readContent(
   }
 }
 
-/** Does not leave half of a character that consists of two code units. */
-const cut = (text: string, max = maxNameCharacters) =>
-  text.length <= max ? text : `${text.slice(0, max - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
+const cut = (text: string, max = maxNameCharacters) => cutText(text, max)
 
 function profileOf(userId: string, profile: User | undefined) {
   const { name = userId, email } = profile ?? {}

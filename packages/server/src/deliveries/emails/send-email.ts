@@ -1,0 +1,29 @@
+import type { OutgoingPost } from '../../platform/outgoing/outgoing-post.ts'
+import type { Outcome } from '../outcome.ts'
+import { composeMail, type MailRequest } from './compose-mail.ts'
+import type { MailTransport } from './transports/mail-transport.ts'
+import { createSendGridTransport } from './transports/sendgrid.ts'
+
+interface MailSenderDeps {
+  /** For API keys without a provider of their own: the operator's mail server, or the outbox. */
+  transport: MailTransport
+  post: OutgoingPost
+  /** The sender of mails of API keys without `fromEmail`. */
+  mailFrom: string
+  sendGridUrl?: string | undefined
+}
+
+/** Sends a mail. One attempt: the caller tries again. */
+export type SendEmail = (request: MailRequest) => Promise<Outcome>
+
+export function createSendEmail(deps: MailSenderDeps): SendEmail {
+  const { transport, post, mailFrom, sendGridUrl = 'https://api.sendgrid.com' } = deps
+  return async (request) => {
+    const mail = composeMail(request, mailFrom)
+    if (!mail) return { kind: 'refused', error: 'The recipient has no valid email address.' }
+    const { type, credential = '' } = request.settings
+    if (type !== 'sendgrid') return transport.send(mail)
+    if (credential === '') return { kind: 'refused', error: 'The API key has no credential for SendGrid.' }
+    return createSendGridTransport({ post, credential, baseUrl: sendGridUrl }).send(mail)
+  }
+}
