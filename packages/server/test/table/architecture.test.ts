@@ -76,12 +76,15 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
     ours: ['protocol', 'server/access', 'server/bus.ts', 'server/events', 'server/platform', 'server/store'],
     theirs: [],
   },
+  // One attempt to deliver a webhook.
+  'server/deliveries': { ours: ['server/platform'], theirs: [] },
   'server/operations': {
     ours: [
       'protocol',
       'server/access',
       'server/calls',
       'server/crdt',
+      'server/deliveries',
       'server/events',
       'server/platform',
       'server/store',
