@@ -30,6 +30,22 @@ export const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> =
     get: ['/workspace/emailconfig/get', 'apiKey', 'read', ['v2']],
     update: ['/workspace/emailconfig/update', 'apiKey', 'write', ['v2']],
   },
+  webhookConfig: {
+    get: ['/workspace/webhookconfig/get', 'apiKey', 'read', ['v2']],
+    update: ['/workspace/webhookconfig/update', 'apiKey', 'write', ['v2']],
+  },
+  advancedWebhookConfig: {
+    get: ['/workspace/advancedwebhookconfig/get', 'apiKey', 'read', ['v2']],
+    update: ['/workspace/advancedwebhookconfig/update', 'apiKey', 'write', ['v2']],
+  },
+  webhookEndpoints: {
+    create: ['/workspace/advancedwebhook/endpoints/create', 'apiKey', 'write', ['v2']],
+    get: ['/workspace/advancedwebhook/endpoints/get', 'apiKey', 'read', ['v2']],
+    update: ['/workspace/advancedwebhook/endpoints/update', 'apiKey', 'write', ['v2']],
+    delete: ['/workspace/advancedwebhook/endpoints/delete', 'apiKey', 'write', ['v2']],
+    getSecret: ['/workspace/advancedwebhook/endpoints/secret/get', 'apiKey', 'read', ['v2']],
+    rotateSecret: ['/workspace/advancedwebhook/endpoints/secret/rotate', 'apiKey', 'write', ['v2']],
+  },
   notificationServiceConfig: {
     get: ['/workspace/notificationconfig/get', 'apiKey', 'read', ['v2']],
     update: ['/workspace/notificationconfig/update', 'apiKey', 'write', ['v2']],

@@ -25,6 +25,8 @@ import { locations } from './operations/locations.ts'
 import { userData } from './operations/user-data.ts'
 import { userGroups } from './operations/user-groups.ts'
 import { users } from './operations/users.ts'
+import { advancedWebhookConfig, webhookConfig } from './operations/webhook-config.ts'
+import { webhookEndpoints } from './operations/webhook-endpoints.ts'
 import { workspace } from './operations/workspace.ts'
 
 /** Every operation of the interface, by family and verb, in the order of the specification. */
@@ -35,6 +37,9 @@ export const operations = {
   apiKeyConfig,
   domains,
   emailConfig,
+  webhookConfig,
+  advancedWebhookConfig,
+  webhookEndpoints,
   notificationServiceConfig,
   activityConfig,
   auth,
@@ -66,6 +71,7 @@ export * from './base/events.ts'
 export { AccessRole, AccessType } from './base/fields.ts'
 export { ChosenId, chosenIdRule, isChosenId, NewFolderId, NotificationId } from './base/ids.ts'
 export * from './base/operation.ts'
+export * as webhookErrors from './operations/webhook-errors.ts'
 export { maxBatchItems } from './base/schemas.ts'
 export * from './resources/activities.ts'
 export * from './resources/activity-service.ts'
@@ -90,4 +96,5 @@ export * from './resources/user-data.ts'
 export * from './resources/user-groups.ts'
 export * from './resources/user-tokens.ts'
 export * from './resources/users.ts'
+export * from './resources/webhook-endpoints.ts'
 export * from './resources/workspaces.ts'

@@ -1,5 +1,5 @@
 import { type LogLevel, logLevels } from './platform/log/log-level.ts'
-import type { PrivateAddresses } from './platform/outgoing/resolve-host.ts'
+import { isAddressRange, type PrivateAddresses } from './platform/outgoing/allowed-addresses.ts'
 import type { ApiKeyOptions } from './store/api-keys.ts'
 import type { Durability } from './store/engine/db.ts'
 
@@ -67,6 +67,8 @@ export interface Config {
   workspaceCreation: 'open' | 'closed'
   /** Whether the server may connect to private addresses when it calls a URL that a tenant has set. */
   outgoingPrivateAddresses: PrivateAddresses
+  /** CIDR ranges that webhooks may reach although they are not public. */
+  webhookAllowedRanges: readonly string[]
   /** The default access type of documents under new API keys. */
   defaultDocumentAccess: ApiKeyOptions['defaultDocumentAccessType']
   /** How long events stay in the event log. */
@@ -127,6 +129,12 @@ export function readConfig(env: Environment): Config {
       if (!isWeb) fail(name, `addresses beginning with http:// or https://, but is "${value}"`)
       return isWeb ? [new URL(value).origin] : []
     })
+  const ranges = (name: string) =>
+    list(name).filter((value) => {
+      if (isAddressRange(value)) return true
+      fail(name, `CIDR ranges such as 10.0.0.0/8 or fd00::/8, but is "${value}"`)
+      return false
+    })
   const list = (name: string) => (text(name) ?? '').split(/[\s,]+/).filter(Boolean)
 
   const databaseUrl = url('DATABASE_URL', ['postgres:', 'postgresql:'])
@@ -158,6 +166,7 @@ export function readConfig(env: Environment): Config {
     disposableDomainsExcept: list('DISPOSABLE_DOMAINS_EXCEPT'),
     workspaceCreation: choice('WORKSPACE_CREATION', ['open', 'closed'], 'open'),
     outgoingPrivateAddresses: choice('OUTGOING_PRIVATE_ADDRESSES', ['refused', 'allowed'], 'refused'),
+    webhookAllowedRanges: ranges('WEBHOOK_ALLOW_CIDR'),
     defaultDocumentAccess: choice('DEFAULT_DOCUMENT_ACCESS', documentAccess, 'public'),
     eventRetentionDays: integer('EVENT_RETENTION_DAYS', 30, 1, 3650),
     requestTimeoutSeconds: integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 3600),

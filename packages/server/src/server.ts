@@ -38,7 +38,9 @@ import { type Bus, createServerBus } from './bus.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import type { Log } from './platform/log/log.ts'
 import type { Metrics } from './platform/metrics/metrics.ts'
+import { createAddressRule } from './platform/outgoing/allowed-addresses.ts'
 import { createOutgoingPost, type OutgoingPostDeps } from './platform/outgoing/outgoing-post.ts'
+import { isCallableUrl } from './platform/outgoing/outgoing-urls.ts'
 import { startWorker } from './platform/threads/worker.ts'
 import { LongReads } from './platform/turns/long-reads.ts'
 import { UnsentAnswers } from './platform/turns/unsent-answers.ts'
@@ -131,6 +133,7 @@ export function createServer(deps: ServerDeps): Server {
   })
 
   // Operations, called over HTTP or on a socket.
+  const isWebhookAddress = createAddressRule(config.outgoingPrivateAddresses, config.webhookAllowedRanges)
   const services: Services = {
     database,
     bus,
@@ -146,6 +149,7 @@ export function createServer(deps: ServerDeps): Server {
     workspaceCreation: config.workspaceCreation,
     defaultDocumentAccess: config.defaultDocumentAccess,
     eventRetentionDays: config.eventRetentionDays,
+    isWebhookUrl: (url) => isCallableUrl(url, isWebhookAddress),
     isDisposable: createDisposableCheck({
       extra: config.disposableDomains,
       allow: config.disposableDomainsExcept,

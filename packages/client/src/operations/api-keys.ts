@@ -29,17 +29,26 @@ export interface EmailServiceConfigInput {
 }
 
 export interface WebhookServiceConfigInput {
-  /** Secret that the receiver of the webhook checks. At most 1,000 characters. Must be one line. */
+  /**
+   * Secret that the receiver of the webhook checks, sent as `Authorization: Basic …`. An empty string removes
+   * it. At most 1,000 characters.
+   */
   authToken?: string
-  /** URL that receives unprocessed events. At most 2,000 characters. Must be one line. */
+  /** URL that receives each event as it happened. Empty: none. At most 2,000 characters. Must be one line. */
   rawNotificationUrl?: string
-  /** URL that receives processed events. At most 2,000 characters. Must be one line. */
+  /**
+   * URL that receives each event with what the server found out about its recipients. Empty: none. At most
+   * 2,000 characters. Must be one line.
+   */
   processedNotificationUrl?: string
-  /** Whether the payload is Base64-encoded. */
+  /** Whether the payload is Base64-encoded. Default: false. */
   encodeData?: boolean
-  /** Whether the payload is encrypted with `publicKey`. */
+  /** Whether the payload is encrypted with `publicKey`. Takes precedence over `encodeData`. */
   encryptData?: boolean
-  /** Public key that encrypts the payload. At most 10,000 characters. */
+  /**
+   * RSA public key that encrypts payloads: Base64 without the lines `BEGIN` and `END`. 2048 bits are
+   * recommended. An empty string removes it. At most 10,000 characters.
+   */
   publicKey?: string
   /** Whether the payload leaves out the texts of comments and the names and email addresses of users. */
   enableDataProtection?: boolean
@@ -241,7 +250,7 @@ export interface ApiKeysCreateInput {
   addLocalHostToAllowedDomains?: boolean
   /** Whether emails are sent. Stored without effect: the server does not send email yet. */
   useEmailService?: boolean
-  /** Whether webhooks are called. Stored without effect: the server does not call webhooks yet. */
+  /** Whether the URLs of the webhook service are called. */
   useWebhookService?: boolean
   /** Whether notifications can be added and read. Default: true. */
   useNotificationService?: boolean
@@ -258,7 +267,7 @@ export interface ApiKeysCreateInput {
   enablePrivateComments?: boolean
   /** Settings of the email service. Stored without effect: the server does not send email yet. */
   emailServiceConfig?: EmailServiceConfigInput
-  /** Settings of the webhook service. Stored without effect: the server does not call webhooks yet. */
+  /** Settings of the webhook service. */
   webhookServiceConfig?: WebhookServiceConfigInput
 }
 

@@ -31,51 +31,51 @@ export interface EmailServiceConfig {
 }
 
 export interface TriggersOutput {
-  /** Whether the email service acts on the event `comment_annotation.add`. */
+  /** Whether the service acts on the event `comment_annotation.add`. */
   'comment_annotation.add'?: boolean
-  /** Whether the email service acts on the event `comment_annotation.assign`. */
+  /** Whether the service acts on the event `comment_annotation.assign`. */
   'comment_annotation.assign'?: boolean
-  /** Whether the email service acts on the event `comment_annotation.status_change`. */
+  /** Whether the service acts on the event `comment_annotation.status_change`. */
   'comment_annotation.status_change'?: boolean
-  /** Whether the email service acts on the event `comment_annotation.priority_change`. */
+  /** Whether the service acts on the event `comment_annotation.priority_change`. */
   'comment_annotation.priority_change'?: boolean
-  /** Whether the email service acts on the event `comment_annotation.custom_list_change`. */
+  /** Whether the service acts on the event `comment_annotation.custom_list_change`. */
   'comment_annotation.custom_list_change'?: boolean
-  /** Whether the email service acts on the event `comment_annotation.access_mode_change`. */
+  /** Whether the service acts on the event `comment_annotation.access_mode_change`. */
   'comment_annotation.access_mode_change'?: boolean
-  /** Whether the email service acts on the event `comment_annotation.subscribe`. */
+  /** Whether the service acts on the event `comment_annotation.subscribe`. */
   'comment_annotation.subscribe'?: boolean
-  /** Whether the email service acts on the event `comment_annotation.unsubscribe`. */
+  /** Whether the service acts on the event `comment_annotation.unsubscribe`. */
   'comment_annotation.unsubscribe'?: boolean
-  /** Whether the email service acts on the event `comment_annotation.accept`. */
+  /** Whether the service acts on the event `comment_annotation.accept`. */
   'comment_annotation.accept'?: boolean
-  /** Whether the email service acts on the event `comment_annotation.reject`. */
+  /** Whether the service acts on the event `comment_annotation.reject`. */
   'comment_annotation.reject'?: boolean
-  /** Whether the email service acts on the event `comment_annotation.approve`. */
+  /** Whether the service acts on the event `comment_annotation.approve`. */
   'comment_annotation.approve'?: boolean
-  /** Whether the email service acts on the event `comment_annotation.suggestion_accept`. */
+  /** Whether the service acts on the event `comment_annotation.suggestion_accept`. */
   'comment_annotation.suggestion_accept'?: boolean
-  /** Whether the email service acts on the event `comment_annotation.suggestion_reject`. */
+  /** Whether the service acts on the event `comment_annotation.suggestion_reject`. */
   'comment_annotation.suggestion_reject'?: boolean
-  /** Whether the email service acts on the event `comment.add`. */
+  /** Whether the service acts on the event `comment.add`. */
   'comment.add'?: boolean
-  /** Whether the email service acts on the event `comment.update`. */
+  /** Whether the service acts on the event `comment.update`. */
   'comment.update'?: boolean
-  /** Whether the email service acts on the event `comment.delete`. */
+  /** Whether the service acts on the event `comment.delete`. */
   'comment.delete'?: boolean
-  /** Whether the email service acts on the event `comment.reaction_add`. */
+  /** Whether the service acts on the event `comment.reaction_add`. */
   'comment.reaction_add'?: boolean
-  /** Whether the email service acts on the event `comment.reaction_delete`. */
+  /** Whether the service acts on the event `comment.reaction_delete`. */
   'comment.reaction_delete'?: boolean
-  /** Whether the email service acts on the event `huddle.create`. */
+  /** Whether the service acts on the event `huddle.create`. */
   'huddle.create'?: boolean
-  /** Whether the email service acts on the event `huddle.join`. */
+  /** Whether the service acts on the event `huddle.join`. */
   'huddle.join'?: boolean
-  /** Whether the email service acts on the event `crdt.update_data`. */
+  /** Whether the service acts on the event `crdt.update_data`. */
   'crdt.update_data'?: boolean
-  /** Whether the email service acts on the event `recorder.done`. */
+  /** Whether the service acts on the event `recorder.done`. */
   'recorder.done'?: boolean
-  /** Whether the email service acts on the event `message.attempt.exhausted`. */
+  /** Whether the service acts on the event `message.attempt.exhausted`. */
   'message.attempt.exhausted'?: boolean
 }
 

@@ -5,6 +5,9 @@ import type { AuthTokensOperations } from './auth-tokens.ts'
 import type { ApiKeyConfigOperations } from './api-key-config.ts'
 import type { DomainsOperations } from './domains.ts'
 import type { EmailConfigOperations } from './email-config.ts'
+import type { WebhookConfigOperations } from './webhook-config.ts'
+import type { AdvancedWebhookConfigOperations } from './advanced-webhook-config.ts'
+import type { WebhookEndpointsOperations } from './webhook-endpoints.ts'
 import type { NotificationServiceConfigOperations } from './notification-service-config.ts'
 import type { ActivityConfigOperations } from './activity-config.ts'
 import type { AuthOperations } from './auth.ts'
@@ -33,6 +36,9 @@ export type * from './auth-tokens.ts'
 export type * from './api-key-config.ts'
 export type * from './domains.ts'
 export type * from './email-config.ts'
+export type * from './webhook-config.ts'
+export type * from './advanced-webhook-config.ts'
+export type * from './webhook-endpoints.ts'
 export type * from './notification-service-config.ts'
 export type * from './activity-config.ts'
 export type * from './auth.ts'
@@ -69,6 +75,12 @@ export interface Operations {
   readonly domains: DomainsOperations
   /** Whether and how an API key sends emails about activity. */
   readonly emailConfig: EmailConfigOperations
+  /** Two URLs of yours that the server calls when something happens. */
+  readonly webhookConfig: WebhookConfigOperations
+  /** Whether events are sent to the webhook endpoints of an API key, and how. */
+  readonly advancedWebhookConfig: AdvancedWebhookConfigOperations
+  /** URLs of yours that receive signed deliveries of the events that you choose. */
+  readonly webhookEndpoints: WebhookEndpointsOperations
   /** Which events notify users, and when the notifications are sent. */
   readonly notificationServiceConfig: NotificationServiceConfigOperations
   /** Whether and how an API key records activities. */

@@ -60,10 +60,8 @@ export const TriggersInput = Type.Unsafe<AnyTriggers>(
   } satisfies Record<EventGroup, object>),
 )
 
-/** Triggers in an answer. Only the settings of the email service can be read. */
-export const TriggersOutput = Type.Unsafe<Triggers>(
-  closedObject(triggerFields(dottedFields, 'the email service')),
-)
+/** Triggers in an answer. */
+export const TriggersOutput = Type.Unsafe<Triggers>(closedObject(triggerFields(dottedFields, 'the service')))
 
 const emailTriggers = 'The events that the email service acts on, by name.'
 
@@ -119,29 +117,64 @@ export const EmailConfig = Type.Object({
 })
 export type EmailConfig = Type.Static<typeof EmailConfig>
 
-const notCalledYet = 'Stored without effect: the server does not call webhooks yet.'
+export const UseWebhookService = flag('Whether the URLs of the webhook service are called.')
+export const webhookServiceDescription = 'Settings of the webhook service.'
 
-export const UseWebhookService = flag(`Whether webhooks are called. ${notCalledYet}`)
-export const webhookServiceDescription = `Settings of the webhook service. ${notCalledYet}`
+const webhookFields = {
+  rawNotificationUrl: 'URL that receives each event as it happened. Empty: none.',
+  processedNotificationUrl:
+    'URL that receives each event with what the server found out about its recipients. Empty: none.',
+  triggers: 'The events that the webhook service acts on, by name.',
+}
+
+/** How payloads are sealed, in the basic and in the advanced webhooks (spec 24.7). */
+export const webhookBodyFields = {
+  encodeData: flag('Whether the payload is Base64-encoded. Default: false.'),
+  encryptData: flag('Whether the payload is encrypted with `publicKey`. Takes precedence over `encodeData`.'),
+  publicKey: Type.String({
+    maxLength: 10_000,
+    description:
+      'RSA public key that encrypts payloads: Base64 without the lines `BEGIN` and `END`. 2048 bits are recommended. An empty string removes it.',
+  }),
+  enableDataProtection: flag(
+    'Whether the payload leaves out the texts of comments and the names and email addresses of users.',
+  ),
+}
 
 export const WebhookServiceConfigInput = Type.Object(
   {
-    authToken: Type.Optional(singleLine(1000, 'Secret that the receiver of the webhook checks.')),
-    rawNotificationUrl: Type.Optional(singleLine(2000, 'URL that receives unprocessed events.')),
-    processedNotificationUrl: Type.Optional(singleLine(2000, 'URL that receives processed events.')),
-    encodeData: Type.Optional(flag('Whether the payload is Base64-encoded.')),
-    encryptData: Type.Optional(flag('Whether the payload is encrypted with `publicKey`.')),
-    publicKey: Type.Optional(
-      Type.String({ maxLength: 10_000, description: 'Public key that encrypts the payload.' }),
+    authToken: Type.Optional(
+      Type.String({
+        maxLength: 1000,
+        pattern: '^[\\x20-\\x7e]*$',
+        description:
+          'Secret that the receiver of the webhook checks, sent as `Authorization: Basic …`. An empty string removes it.',
+      }),
     ),
-    enableDataProtection: Type.Optional(
-      flag(
-        'Whether the payload leaves out the texts of comments and the names and email addresses of users.',
-      ),
-    ),
-    triggers: Type.Optional(
-      described(TriggersInput, 'The events that the webhook service acts on, by name.'),
-    ),
+    rawNotificationUrl: Type.Optional(singleLine(2000, webhookFields.rawNotificationUrl)),
+    processedNotificationUrl: Type.Optional(singleLine(2000, webhookFields.processedNotificationUrl)),
+    encodeData: Type.Optional(webhookBodyFields.encodeData),
+    encryptData: Type.Optional(webhookBodyFields.encryptData),
+    publicKey: Type.Optional(webhookBodyFields.publicKey),
+    enableDataProtection: Type.Optional(webhookBodyFields.enableDataProtection),
+    triggers: Type.Optional(described(TriggersInput, webhookFields.triggers)),
   },
   { 'x-invalid': 'Invalid webhook service configuration.' },
 )
+
+export const WebhookServiceConfig = Type.Object({
+  authToken: text('Secret that the receiver of the webhook checks, masked. Empty if none is set.'),
+  rawNotificationUrl: text(webhookFields.rawNotificationUrl),
+  processedNotificationUrl: text(webhookFields.processedNotificationUrl),
+  encodeData: Type.Optional(webhookBodyFields.encodeData),
+  encryptData: Type.Optional(webhookBodyFields.encryptData),
+  publicKey: Type.Optional(webhookBodyFields.publicKey),
+  enableDataProtection: Type.Optional(webhookBodyFields.enableDataProtection),
+  triggers: Type.Optional(described(TriggersOutput, webhookFields.triggers)),
+})
+
+export const WebhookConfig = Type.Object({
+  useWebhookService: UseWebhookService,
+  webhookServiceConfig: described(WebhookServiceConfig, webhookServiceDescription),
+})
+export type WebhookConfig = Type.Static<typeof WebhookConfig>

@@ -58,6 +58,8 @@ export interface HandlerServices {
   readonly userTokens: UserTokens
   /** Do not wait for it in a transaction. */
   readonly permissionProvider: PermissionProvider
+  /** Whether webhooks may call the URL (spec N1.3). */
+  readonly isWebhookUrl: (url: string) => boolean
   readonly isDisposable: (email: string) => boolean
   readonly limits: Limits
   readonly workspaceCreation: Config['workspaceCreation']

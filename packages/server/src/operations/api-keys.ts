@@ -1,19 +1,16 @@
-import { ApiError, defaultTriggers, type Input, type Operations, toGrouped } from '@plenum/protocol'
-import type { Secrets } from '../access/credentials/secrets.ts'
+import { ApiError, defaultTriggers, type Operations, toGrouped } from '@plenum/protocol'
 import { writeSettings } from '../access/credentials/service-settings.ts'
 import type { Call, Handlers } from '../calls/call.ts'
 import { reply } from '../calls/answers/reply.ts'
 import * as apiKeys from '../store/api-keys.ts'
-import type { Db } from '../store/engine/db.ts'
 import * as notificationService from '../store/notifications/service-config.ts'
 import { unique } from './shared/batches.ts'
 import { normalizeAll } from './shared/allowed-domains.ts'
 import { changeEmail, noEmailSettings } from './shared/email-settings.ts'
 import { createKey, readOwnerEmail } from './shared/new-key.ts'
-import { firstWebhookSettings } from './shared/webhook-settings.ts'
+import { changeWebhook, noWebhookSettings } from './shared/webhook-settings.ts'
 
 type CreateCall = Call<Operations['apiKeys']['create']>
-type CreateInput = Input<Operations['apiKeys']['create']>
 
 export const apiKeyHandlers: Handlers<Operations['apiKeys']> = {
   async create(call) {
@@ -22,7 +19,7 @@ export const apiKeyHandlers: Handlers<Operations['apiKeys']> = {
       caller,
       db,
       now,
-      services: { secrets, defaultDocumentAccess },
+      services: { defaultDocumentAccess },
     } = call
     const ownerEmail = readOwnerEmail(input.ownerEmail)
     const { type, persistenceDBRegion, realtimeDBRegion } = input
@@ -54,7 +51,7 @@ export const apiKeyHandlers: Handlers<Operations['apiKeys']> = {
       },
       now,
     )
-    await configureServices(db, secrets, apiKey, input)
+    await configureServices(call, apiKey)
     return { apiKey }
   },
 
@@ -105,12 +102,8 @@ async function admitProductionKey({
 }
 
 /** Stores the settings of the services that the input configures. The other services keep their defaults. */
-async function configureServices(
-  db: Db,
-  secrets: Secrets,
-  apiKey: string,
-  input: CreateInput,
-): Promise<void> {
+async function configureServices({ db, input, services }: CreateCall, apiKey: string): Promise<void> {
+  const { secrets, isWebhookUrl } = services
   const {
     useEmailService = false,
     emailServiceConfig,
@@ -123,7 +116,8 @@ async function configureServices(
     await writeSettings(db, secrets, apiKey, 'email', email)
   }
   if (useWebhookService || webhookServiceConfig) {
-    const webhook = firstWebhookSettings(useWebhookService, webhookServiceConfig)
+    const change = { useWebhookService, webhookServiceConfig }
+    const webhook = changeWebhook(noWebhookSettings, change, { isWebhookUrl, defaults: true })
     await writeSettings(db, secrets, apiKey, 'webhook', webhook)
   }
   if (input.setDefaultNotificationTriggers && (input.useNotificationService ?? true)) {

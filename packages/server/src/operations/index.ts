@@ -25,6 +25,9 @@ import { locationHandlers } from './locations/locations.ts'
 import { userDataHandlers } from './user-data/user-data.ts'
 import { userGroupHandlers } from './user-groups.ts'
 import { userHandlers } from './users.ts'
+import { advancedWebhookConfigHandlers } from './webhooks/advanced-webhook-config.ts'
+import { webhookConfigHandlers } from './webhooks/webhook-config.ts'
+import { webhookEndpointHandlers } from './webhooks/webhook-endpoints.ts'
 import { workspaceHandlers } from './workspace.ts'
 
 /** The handler of every operation. A declared operation without a handler does not compile. */
@@ -35,6 +38,9 @@ export const handlers: AllHandlers = {
   apiKeyConfig: apiKeyConfigHandlers,
   domains: domainHandlers,
   emailConfig: emailConfigHandlers,
+  webhookConfig: webhookConfigHandlers,
+  advancedWebhookConfig: advancedWebhookConfigHandlers,
+  webhookEndpoints: webhookEndpointHandlers,
   notificationServiceConfig: notificationServiceConfigHandlers,
   activityConfig: activityConfigHandlers,
   auth: authHandlers,

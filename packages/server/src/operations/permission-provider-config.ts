@@ -6,7 +6,7 @@ import {
   writeProviderSettings,
 } from '../access/provider/provider-settings.ts'
 import type { Handlers } from '../calls/call.ts'
-import { isHttpUrl } from './shared/urls.ts'
+import { isOutgoingUrl } from '../platform/outgoing/outgoing-urls.ts'
 
 export const permissionProviderConfigHandlers: Handlers<Operations['permissionProviderConfig']> = {
   async get({ caller: { apiKey }, db, services: { secrets } }) {
@@ -23,7 +23,7 @@ export const permissionProviderConfigHandlers: Handlers<Operations['permissionPr
     }
     const stored = await readProviderSettings(db, secrets, apiKey)
     const permissionProviderUrl = sent?.permissionProviderUrl?.trim() ?? stored.config.permissionProviderUrl
-    if (permissionProviderUrl !== '' && !isUsable(permissionProviderUrl)) {
+    if (permissionProviderUrl !== '' && !isOutgoingUrl(permissionProviderUrl)) {
       throw new ApiError('INVALID_ARGUMENT', 'Please enter a valid URL')
     }
     const settings = {
@@ -35,13 +35,6 @@ export const permissionProviderConfigHandlers: Handlers<Operations['permissionPr
     afterCommit(() => credentials.drop(apiKey))
     return present(settings)
   },
-}
-
-/** A password in the URL would be stored and shown in clear. The auth token is the place for it. */
-function isUsable(url: string): boolean {
-  if (!isHttpUrl(url)) return false
-  const { username, password } = new URL(url)
-  return username === '' && password === ''
 }
 
 const present = ({ enabled, config, credential }: ProviderSettings): PermissionProviderConfig => ({

@@ -26,6 +26,7 @@ const defaults: Config = {
   disposableDomainsExcept: [],
   workspaceCreation: 'open',
   outgoingPrivateAddresses: 'refused',
+  webhookAllowedRanges: [],
   defaultDocumentAccess: 'public',
   eventRetentionDays: 30,
   requestTimeoutSeconds: 30,
@@ -112,6 +113,7 @@ const texts: [name: string, key: Key, accepted: string][] = [
   ['SECRET_KEY', 'secretKey', secretKey],
 ]
 const publicUrl: [name: string, key: Key] = ['PUBLIC_URL', 'publicOrigins']
+const allowCidr: [name: string, key: Key] = ['WEBHOOK_ALLOW_CIDR', 'webhookAllowedRanges']
 const noColor: [name: string, key: Key] = ['NO_COLOR', 'colors']
 const lists: [name: string, key: Key][] = [
   ['DISPOSABLE_DOMAINS', 'disposableDomains'],
@@ -130,9 +132,16 @@ describe('[C1] settings', () => {
   })
 
   test('[C1] readConfig treats an empty or blank value as not set', () => {
-    const names = [...numbers, ...choices, ...addresses, ...texts, ...lists, publicUrl, noColor].map(
-      ([name]) => name,
-    )
+    const names = [
+      ...numbers,
+      ...choices,
+      ...addresses,
+      ...texts,
+      ...lists,
+      publicUrl,
+      allowCidr,
+      noColor,
+    ].map(([name]) => name)
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(defaults)
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ' \t'])))).toEqual(defaults)
   })
@@ -164,6 +173,25 @@ describe('[C1] settings', () => {
     for (const value of ['collab.example.com', 'ftp://collab.example.com', 'https://']) {
       expect(refusal({ PUBLIC_URL: value })).toBe(
         `PUBLIC_URL must be addresses beginning with http:// or https://, but is "${value}".`,
+      )
+    }
+  })
+
+  test('[C1] WEBHOOK_ALLOW_CIDR accepts only CIDR ranges, one or more', () => {
+    const { webhookAllowedRanges } = readConfig({ WEBHOOK_ALLOW_CIDR: '10.0.0.0/8, fd00::/8 192.168.1.7/32' })
+    expect(webhookAllowedRanges).toEqual(['10.0.0.0/8', 'fd00::/8', '192.168.1.7/32'])
+    const refused = [
+      '10.0.0.1',
+      '10/8',
+      '10.0.0.0/33',
+      '10.0.0.0/-1',
+      'fd00::/129',
+      '0x0a.0.0.0/8',
+      'localhost/8',
+    ]
+    for (const value of [...refused, 'fe80::1%eth0/64', '10.0.0.0/8/8', '10.0.0.0/', '/8', '10.0.0.0/1e1']) {
+      expect(refusal({ WEBHOOK_ALLOW_CIDR: value })).toBe(
+        `WEBHOOK_ALLOW_CIDR must be CIDR ranges such as 10.0.0.0/8 or fd00::/8, but is "${value}".`,
       )
     }
   })
@@ -231,9 +259,16 @@ describe('[C1] settings', () => {
 
     const shown = [...example.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value])
     expect(readConfig(Object.fromEntries(shown))).toEqual(defaults)
-    const tested = [...numbers, ...choices, ...addresses, ...texts, ...lists, publicUrl, noColor].map(
-      ([name]) => name,
-    )
+    const tested = [
+      ...numbers,
+      ...choices,
+      ...addresses,
+      ...texts,
+      ...lists,
+      publicUrl,
+      allowCidr,
+      noColor,
+    ].map(([name]) => name)
     expect(tested.toSorted()).toEqual([...read].toSorted())
   })
 })

@@ -145,7 +145,7 @@ export function normalized(body: unknown, tenant: given.Tenant): unknown {
       .replaceAll(tenant.workspaceId, 'WORKSPACE')
       .replace(/owner\d+/gi, 'OWNER')
       .replace(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, 'TOKEN')
-      .replace(/"(key|ws|own|job|mig|ver)_[0-9a-z]{20}"/g, '"ID"')
+      .replace(/"(key|ws|own|job|mig|ver|ep)_[0-9a-z]{20}"/g, '"ID"')
       .replace(/"[0-9a-f]{32}"/g, '"HASH"')
       .replace(/"[0-9a-f]{64}"/g, '"SIGNATURE"')
       .replace(/"\d{16}(!_[0-9a-z]{20})?"/g, '"DIGITS"')

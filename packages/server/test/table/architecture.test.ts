@@ -101,6 +101,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
       'server/access',
       'server/calls',
       'server/crdt',
+      'server/deliveries',
       'server/events',
       'server/platform',
       'server/store',

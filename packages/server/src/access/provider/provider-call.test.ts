@@ -1,11 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { SteppedClock } from '../../../test/support/clock.ts'
-import {
-  AnswerTooLarge,
-  type OutgoingAnswer,
-  type OutgoingRequest,
-} from '../../platform/outgoing/outgoing-post.ts'
+import type { OutgoingAnswer, OutgoingRequest } from '../../platform/outgoing/outgoing-post.ts'
+import { AnswerTooLarge } from '../../platform/outgoing/read-answer.ts'
 import { AddressRefused } from '../../platform/outgoing/resolve-host.ts'
 import { createSecrets } from '../credentials/secrets.ts'
 import { callProvider } from './provider-call.ts'

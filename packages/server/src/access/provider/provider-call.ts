@@ -1,6 +1,7 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log/log.ts'
-import { AnswerTooLarge, type OutgoingPost } from '../../platform/outgoing/outgoing-post.ts'
+import type { OutgoingPost } from '../../platform/outgoing/outgoing-post.ts'
+import { AnswerTooLarge } from '../../platform/outgoing/read-answer.ts'
 import { AddressRefused } from '../../platform/outgoing/resolve-host.ts'
 import type { Secrets } from '../credentials/secrets.ts'
 import { InvalidResponse, type ProviderEntry, readResponse } from './provider-response.ts'

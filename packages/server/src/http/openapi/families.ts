@@ -27,6 +27,18 @@ export const families: Record<Family, { title: string; description: string }> = 
     title: 'Email configuration',
     description: 'Whether and how an API key sends emails about activity.',
   },
+  webhookConfig: {
+    title: 'Webhook configuration',
+    description: 'Two URLs of yours that the server calls when something happens.',
+  },
+  advancedWebhookConfig: {
+    title: 'Advanced webhook configuration',
+    description: 'Whether events are sent to the webhook endpoints of an API key, and how.',
+  },
+  webhookEndpoints: {
+    title: 'Webhook endpoints',
+    description: 'URLs of yours that receive signed deliveries of the events that you choose.',
+  },
   notificationServiceConfig: {
     title: 'Notification configuration',
     description: 'Which events notify users, and when the notifications are sent.',

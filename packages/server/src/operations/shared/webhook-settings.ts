@@ -4,48 +4,85 @@ import {
   type Input,
   type Operations,
   toDotted,
-  type Triggers,
+  type WebhookConfig,
 } from '@plenum/protocol'
-import type { ServiceSettings } from '../../access/credentials/service-settings.ts'
-import { isHttpUrl } from './urls.ts'
+import { changedCredential, mask, type ServiceSettings } from '../../access/credentials/service-settings.ts'
+import { readPublicKey } from '../../deliveries/webhooks/public-keys.ts'
+import type { BasicWebhookSettings } from '../../store/webhooks/settings.ts'
+import { withoutUndefined } from './without-nulls.ts'
 
-type Created = Input<Operations['apiKeys']['create']>
+type Change = Input<Operations['webhookConfig']['update']>
 
-interface StoredConfig {
-  rawNotificationUrl?: string
-  processedNotificationUrl?: string
-  encodeData?: boolean
-  encryptData?: boolean
-  publicKey?: string
-  enableDataProtection?: boolean
-  triggers?: Triggers
+export type WebhookSettings = ServiceSettings<BasicWebhookSettings>
+
+export const noWebhookSettings: WebhookSettings = { enabled: false, config: {}, credential: '' }
+
+export interface ChangeOptions {
+  /** Whether the server may call the URL (spec N1.3). */
+  isWebhookUrl: (url: string) => boolean
+  /** Whether the default triggers are added to those that the caller sent. Default: only if the caller sent none. */
+  defaults?: boolean
 }
 
 /**
- * The webhook settings of a new API key. Throws if they are invalid. Turning the service on enables the default triggers
- * (spec 24.4).
+ * Returns the settings after a change. Throws if they are invalid. Turning the service on for the first time without
+ * triggers enables the default triggers (spec 24.11.1).
  */
-export function firstWebhookSettings(enabled: boolean, sent: Created['webhookServiceConfig'] = {}) {
-  const { rawNotificationUrl, processedNotificationUrl, encodeData, encryptData, publicKey } = sent
-  const urls = [rawNotificationUrl, processedNotificationUrl]
-  if (!urls.every((url) => !url || isHttpUrl(url)) || (encryptData && !publicKey)) {
+export function changeWebhook(
+  stored: WebhookSettings,
+  change: Change,
+  { isWebhookUrl, defaults }: ChangeOptions,
+): WebhookSettings {
+  const { useWebhookService, webhookServiceConfig: sent = {} } = change
+  const enabled = useWebhookService ?? stored.enabled
+  const starts = enabled && stored.config.triggers === undefined
+  const seeded = starts && (defaults ?? sent.triggers === undefined) ? defaultTriggers.webhook : undefined
+  const triggers =
+    seeded || sent.triggers
+      ? { ...seeded, ...stored.config.triggers, ...toDotted(sent.triggers ?? {}) }
+      : undefined
+  const { encodeData, encryptData, publicKey, enableDataProtection } = sent
+  const config = {
+    ...(starts && { enableDataProtection: false }),
+    ...stored.config,
+    ...withoutUndefined({
+      rawNotificationUrl: sent.rawNotificationUrl?.trim(),
+      processedNotificationUrl: sent.processedNotificationUrl?.trim(),
+      encodeData,
+      encryptData,
+      publicKey: publicKey?.trim(),
+      enableDataProtection,
+      triggers,
+    }),
+  }
+  const sentUrls = [sent.rawNotificationUrl, sent.processedNotificationUrl].map((url) => url?.trim())
+  if (!sentUrls.every((url) => !url || isWebhookUrl(url)) || publicKeyFault(config)) {
     throw new ApiError('INVALID_ARGUMENT', 'Invalid webhook service configuration.')
   }
-  const fields = {
-    rawNotificationUrl,
-    processedNotificationUrl,
-    encodeData,
-    encryptData,
-    publicKey,
-    enableDataProtection: sent.enableDataProtection ?? (enabled ? false : undefined),
-    triggers: enabled
-      ? { ...defaultTriggers.webhook, ...toDotted(sent.triggers ?? {}) }
-      : sent.triggers && toDotted(sent.triggers),
+  return { enabled, config, credential: changedCredential(stored.credential, sent.authToken) }
+}
+
+/** What is wrong with the key that encrypts payloads. */
+export function publicKeyFault({
+  encryptData,
+  publicKey,
+}: {
+  encryptData?: boolean | undefined
+  publicKey?: string | undefined
+}): string | undefined {
+  if (publicKey && !readPublicKey(publicKey)) return 'publicKey must be an RSA public key in Base64.'
+  return encryptData && !publicKey ? 'encryptData requires publicKey.' : undefined
+}
+
+/** The settings as callers read them. */
+export function presentWebhook({ enabled, config, credential }: WebhookSettings): WebhookConfig {
+  return {
+    useWebhookService: enabled,
+    webhookServiceConfig: {
+      authToken: mask(credential),
+      rawNotificationUrl: '',
+      processedNotificationUrl: '',
+      ...config,
+    },
   }
-  const settings: ServiceSettings<StoredConfig> = {
-    enabled,
-    config: Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
-    credential: sent.authToken ?? '',
-  }
-  return settings
 }

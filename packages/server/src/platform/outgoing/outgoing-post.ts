@@ -1,12 +1,22 @@
-import { request as requestHttp, type ClientRequest, type RequestOptions } from 'node:http'
+import {
+  request as requestHttp,
+  type ClientRequest,
+  type IncomingMessage,
+  type RequestOptions,
+} from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIPv6, type LookupFunction } from 'node:net'
 import type { Clock } from '../clock.ts'
-import { allowedAddresses, type PrivateAddresses, type Resolve } from './resolve-host.ts'
+import { createAddressRule, type PrivateAddresses } from './allowed-addresses.ts'
+import { isOutgoingUrl } from './outgoing-urls.ts'
+import { readBeginning, readWhole } from './read-answer.ts'
+import { AddressRefused, type Resolve, resolveHost, resolverFor } from './resolve-host.ts'
 
 export interface OutgoingPostDeps {
   clock: Clock
   privateAddresses: PrivateAddresses
+  /** CIDR ranges that are allowed although they are not public. Default: none. */
+  allowedRanges?: readonly string[]
   /** Default: DNS. */
   resolve?: Resolve | undefined
   /** Opens the connection and sends the headers. Default: Node's http or https. */
@@ -20,6 +30,11 @@ export interface OutgoingRequest {
   /** For everything: name, connection, request and answer. */
   timeoutMs: number
   maxAnswerBytes: number
+  /**
+   * Set if the status of the answer is enough: the answer is read for so long after its headers, up to `maxAnswerBytes`, and
+   * the rest is left. Default: a body that is too large or incomplete when the timeout ends is no answer.
+   */
+  cutAnswerAfterMs?: number
   /** Ends the request. */
   signal: AbortSignal
 }
@@ -29,28 +44,35 @@ export interface OutgoingAnswer {
   body: Buffer
 }
 
-export class AnswerTooLarge extends Error {
-  override name = 'AnswerTooLarge'
-}
-
 /**
- * Sends JSON to a URL that a tenant chose. Connects only to public addresses, unless the operator allows private ones, and
- * to the addresses that were checked. Follows no redirect: its target was not checked. Rejects if there is no answer.
+ * Sends JSON to a URL that a tenant chose. Connects only to public addresses, unless the operator allows others, and to the
+ * addresses that were checked. Follows no redirect: its target was not checked. Rejects if there is no answer.
  */
 export type OutgoingPost = (request: OutgoingRequest) => Promise<OutgoingAnswer>
 
 /** Each request has its own connection, because a kept one could lead to an address that is refused by now. */
-export const createOutgoingPost =
-  ({ clock, privateAddresses, resolve, send = sendByNode }: OutgoingPostDeps): OutgoingPost =>
-  async ({ url, headers, body, timeoutMs, maxAnswerBytes, signal }) => {
+export function createOutgoingPost(deps: OutgoingPostDeps): OutgoingPost {
+  const { clock, privateAddresses, allowedRanges, send = sendByNode } = deps
+  const isAllowed = createAddressRule(privateAddresses, allowedRanges)
+  const resolve = deps.resolve ?? resolverFor(privateAddresses)
+
+  return async ({ url, headers, body, timeoutMs, maxAnswerBytes, cutAnswerAfterMs, signal }) => {
+    if (!isOutgoingUrl(url.href)) throw new AddressRefused('The server does not call URLs of this kind.')
     const end = new AbortController()
     const ended = end.signal
     const onTimeout = () => end.abort(new Error(`No answer within ${timeoutMs} ms.`))
     const stopTimer = clock.setTimeout(onTimeout, timeoutMs)
     const onAbort = () => end.abort(signal.reason)
     signal.addEventListener('abort', onAbort)
+    const read = (response: IncomingMessage) => {
+      if (cutAnswerAfterMs === undefined) return readWhole(response, maxAnswerBytes)
+      // The status is known, so neither the timeout nor `signal` makes this a failure any more.
+      stopTimer()
+      signal.removeEventListener('abort', onAbort)
+      return readBeginning(response, maxAnswerBytes, clock, cutAnswerAfterMs)
+    }
     try {
-      const addresses = await untilAborted(allowedAddresses(url, privateAddresses, resolve), ended)
+      const addresses = await untilAborted(resolveHost(url, isAllowed, resolve), ended)
       const answer = new Promise<OutgoingAnswer>((onAnswer, onError) => {
         const request = send(url, {
           method: 'POST',
@@ -65,18 +87,8 @@ export const createOutgoingPost =
         })
         request.on('error', onError)
         request.on('response', (response) => {
-          const chunks: Buffer[] = []
-          let bytes = 0
-          response.on('error', onError)
-          response.on('data', (chunk: Buffer) => {
-            bytes += chunk.length
-            if (bytes > maxAnswerBytes) {
-              response.destroy(new AnswerTooLarge(`The answer has more than ${maxAnswerBytes} bytes.`))
-            } else chunks.push(chunk)
-          })
-          response.on('end', () =>
-            onAnswer({ status: response.statusCode ?? 0, body: Buffer.concat(chunks) }),
-          )
+          const { statusCode: status = 0 } = response
+          read(response).then((body) => onAnswer({ status, body }), onError)
         })
         request.end(body)
       })
@@ -86,6 +98,7 @@ export const createOutgoingPost =
       signal.removeEventListener('abort', onAbort)
     }
   }
+}
 
 const sendByNode = (url: URL, options: RequestOptions) =>
   (url.protocol === 'https:' ? requestHttps : requestHttp)(url, options)

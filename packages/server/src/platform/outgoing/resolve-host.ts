@@ -1,6 +1,7 @@
 import { lookup, Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { isPublicAddress } from './public-addresses.ts'
+import type { IsAllowedAddress, PrivateAddresses } from './allowed-addresses.ts'
+import { hostOf } from './outgoing-urls.ts'
 
 /** Returns the IP addresses of a host name. Rejects if there are none. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
@@ -10,20 +11,18 @@ export class AddressRefused extends Error {
   override name = 'AddressRefused'
 }
 
-export type PrivateAddresses = 'refused' | 'allowed'
-
 /**
  * Returns the addresses of the host of a URL to which the server may connect. Connect to them and do not resolve the name
  * again: the next answer of its DNS server may be a private address.
  */
-export async function allowedAddresses(
-  { hostname }: URL,
-  privateAddresses: PrivateAddresses,
-  resolve: Resolve = resolverFor(privateAddresses),
+export async function resolveHost(
+  url: URL,
+  isAllowed: IsAllowedAddress,
+  resolve: Resolve,
 ): Promise<readonly string[]> {
-  const host = hostname.replace(/^\[|\]$/g, '')
+  const host = hostOf(url)
   const found = isIP(host) ? [host] : await resolve(host)
-  const allowed = privateAddresses === 'allowed' ? found : found.filter(isPublicAddress)
+  const allowed = found.filter(isAllowed)
   if (allowed.length > 0) return allowed
   throw new AddressRefused('The host has no public address (OUTGOING_PRIVATE_ADDRESSES).')
 }
@@ -33,7 +32,7 @@ export async function allowedAddresses(
  * that the whole process shares, so a DNS server of a tenant that does not answer would delay the lookups of all tenants.
  * Public names are resolved without threads.
  */
-const resolverFor = (privateAddresses: PrivateAddresses): Resolve =>
+export const resolverFor = (privateAddresses: PrivateAddresses): Resolve =>
   privateAddresses === 'allowed' ? resolveBySystem : resolveByDns
 
 async function resolveBySystem(hostname: string): Promise<string[]> {

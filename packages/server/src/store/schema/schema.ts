@@ -27,6 +27,7 @@ import type {
   NotificationTable,
   PendingNotificationTable,
 } from './notification-tables.ts'
+import type { WebhookEndpointTable } from './webhook-tables.ts'
 
 /**
  * The rows of every table. All types are portable: text, integers (booleans as 0/1), epoch milliseconds as numbers, JSON as
@@ -75,7 +76,7 @@ export interface AllowedDomainTable {
 
 export interface ServiceConfigTable {
   api_key: string
-  service: 'email' | 'webhook' | 'notification' | 'activity' | 'permissionProvider'
+  service: 'email' | 'webhook' | 'advancedWebhook' | 'notification' | 'activity' | 'permissionProvider'
   enabled: number
   /** JSON, without secrets. */
   config: string
@@ -280,6 +281,7 @@ export interface Schema {
   auth_tokens: AuthTokenTable
   allowed_domains: AllowedDomainTable
   service_configs: ServiceConfigTable
+  webhook_endpoints: WebhookEndpointTable
   signing_keys: SigningKeyTable
   organizations: OrganizationTable
   folders: FolderTable

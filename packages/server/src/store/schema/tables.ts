@@ -60,6 +60,7 @@ export const tables = {
   auth_tokens: { parent: 'api_keys' },
   allowed_domains: { parent: 'api_keys' },
   service_configs: { parent: 'api_keys' },
+  webhook_endpoints: { parent: 'api_keys' },
   signing_keys: { parent: null },
   organizations: { parent: 'api_keys' },
   folders: { parent: 'organizations', rowsPerDelete: 100 },

@@ -88,6 +88,7 @@ describe.each(stores)('permission provider config on %s', (store) => {
     'javascript:alert(1)',
     'https://',
     'https://user:pw@example.com',
+    'http://example.com:25',
   ])('[7.8] update refuses the URL %s', async (permissionProviderUrl) => {
     const { change, config } = await tenant()
     expect(await change({ permissionProviderConfig: { permissionProviderUrl } })).toMatchObject(
