@@ -1,0 +1,7 @@
+/** What one attempt to deliver led to. */
+export type Outcome =
+  | { kind: 'delivered'; code?: number; answer?: string }
+  /** It is tried again, as long as the schedule has attempts. */
+  | { kind: 'failed'; code?: number; answer?: string; error: string }
+  /** Trying again is useless: the recipient was refused, or the receiver is gone. */
+  | { kind: 'refused'; code?: number; answer?: string; error: string }
