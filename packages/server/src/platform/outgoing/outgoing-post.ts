@@ -10,7 +10,7 @@ import type { Clock } from '../clock.ts'
 import { createAddressRule, type PrivateAddresses } from './allowed-addresses.ts'
 import { isOutgoingUrl } from './outgoing-urls.ts'
 import { readBeginning, readWhole } from './read-answer.ts'
-import { AddressRefused, type Resolve, resolveHost, resolverFor } from './resolve-host.ts'
+import { type Resolve, resolveHost, resolverFor, UrlRefused } from './resolve-host.ts'
 
 export interface OutgoingPostDeps {
   clock: Clock
@@ -57,7 +57,7 @@ export function createOutgoingPost(deps: OutgoingPostDeps): OutgoingPost {
   const resolve = deps.resolve ?? resolverFor(privateAddresses)
 
   return async ({ url, headers, body, timeoutMs, maxAnswerBytes, cutAnswerAfterMs, signal }) => {
-    if (!isOutgoingUrl(url.href)) throw new AddressRefused('The server does not call URLs of this kind.')
+    if (!isOutgoingUrl(url.href)) throw new UrlRefused('The server does not call URLs of this kind.')
     const end = new AbortController()
     const ended = end.signal
     const onTimeout = () => end.abort(new Error(`No answer within ${timeoutMs} ms.`))
@@ -89,6 +89,11 @@ export function createOutgoingPost(deps: OutgoingPostDeps): OutgoingPost {
         request.on('response', (response) => {
           const { statusCode: status = 0 } = response
           read(response).then((body) => onAnswer({ status, body }), onError)
+        })
+        // Without a listener, Node closes the connection and the request ends without any event.
+        request.on('upgrade', ({ statusCode: status = 0 }, socket) => {
+          socket.destroy()
+          onAnswer({ status, body: Buffer.alloc(0) })
         })
         request.end(body)
       })

@@ -11,6 +11,11 @@ export class AddressRefused extends Error {
   override name = 'AddressRefused'
 }
 
+/** Thrown if the server does not call the URL, whatever its address is. */
+export class UrlRefused extends AddressRefused {
+  override name = 'UrlRefused'
+}
+
 /**
  * Returns the addresses of the host of a URL to which the server may connect. Connect to them and do not resolve the name
  * again: the next answer of its DNS server may be a private address.
