@@ -36,7 +36,7 @@ test('[24.9.1] a webhook is one POST with the given headers and exactly the give
   const url = await receiver((response, incoming) => {
     const { method, url: path, headers } = incoming
     void readText(incoming).then((text) => {
-      requests.push({ method, path, type: headers['content-type'], id: headers['webhook-id'], text })
+      requests.push({ method, path, headers, text })
       response.end('thanks')
     })
   })
@@ -50,8 +50,14 @@ test('[24.9.1] a webhook is one POST with the given headers and exactly the give
     {
       method: 'POST',
       path: '/hook?key=canary',
-      type: 'application/json',
-      id: 'msg_1',
+      headers: {
+        host: new URL(url).host,
+        'content-type': 'application/json',
+        'content-length': '23',
+        'user-agent': 'Plenum',
+        'webhook-id': 'msg_1',
+        connection: 'close',
+      },
       text: '{"event":"comment.add"}',
     },
   ])

@@ -27,8 +27,10 @@ export async function sendWebhook(
   { url, headers, body }: WebhookRequest,
 ): Promise<Outcome> {
   const limits = { timeoutMs, maxAnswerBytes, cutAnswerAfterMs }
+  // Firewalls in front of receivers refuse requests without a user agent.
+  const sent = { 'user-agent': 'Plenum', ...headers }
   try {
-    const { status, body: bytes } = await post({ url: new URL(url), headers, body, signal, ...limits })
+    const { status, body: bytes } = await post({ url: new URL(url), headers: sent, body, signal, ...limits })
     return outcomeOf(status, readable(bytes, headers))
   } catch (error) {
     return { kind: 'failed', error: sentenceFor(error) }

@@ -10,7 +10,7 @@ import {
 import { newEndpointSecret, rotated, signingSecrets } from '../../access/credentials/endpoint-secrets.ts'
 import { newId } from '../../access/ids.ts'
 import type { Call, Handlers } from '../../calls/call.ts'
-import { stringifyData } from '../../store/engine/json.ts'
+import { limitData, stringifyData } from '../../store/engine/json.ts'
 import * as endpoints from '../../store/webhooks/endpoints.ts'
 import type { Endpoint, EndpointFields } from '../../store/webhooks/endpoints.ts'
 import { unique } from '../shared/batches.ts'
@@ -116,6 +116,7 @@ function sentFields(
   if (url !== undefined && !isWebhookUrl(url)) {
     throw new ApiError('INVALID_ARGUMENT', 'url must be a valid http(s) URL.')
   }
+  if (channels) limitData([JSON.stringify(channels)], 'the endpoint')
   return withoutUndefined({
     url,
     description,

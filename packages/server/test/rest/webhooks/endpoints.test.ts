@@ -1,9 +1,9 @@
 import type { EventName } from '@plenum/protocol'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { signingSecrets } from '../../../src/access/credentials/endpoint-secrets.ts'
 import * as endpoints from '../../../src/store/webhooks/endpoints.ts'
 import * as given from '../../support/given.ts'
-import { stores, useServer } from '../../support/harness.ts'
+import { startServer, stores, useServer } from '../../support/harness.ts'
 
 const url = 'https://example.com/hook'
 const enable = 'via POST /v2/workspace/advancedwebhookconfig/update with { "isEnabled": true }.'
@@ -66,7 +66,7 @@ describe.each(stores)('webhook endpoints on %s', (store) => {
     expect(await list()).toEqual([data, full])
   })
 
-  test('[24.14.1] filterTypes accepts both spellings of events and stores the dotted ones, and metadata is limited', async () => {
+  test('[24.14.1] filterTypes accepts both spellings of events and stores the dotted ones, and metadata and channels are limited', async () => {
     const { add, webhookEndpoints } = await tenant()
     const { filterTypes } = await add({
       filterTypes: ['comment.newlyAdded', 'comment_annotation.add', 'huddle.join'],
@@ -77,10 +77,13 @@ describe.each(stores)('webhook endpoints on %s', (store) => {
       message: expect.stringContaining('filterTypes[0] must be one of: comment_annotation.add, '),
     })
     const metadata = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [index, 'x'.repeat(1000)]))
-    await expect(webhookEndpoints.create({ url, metadata })).rejects.toMatchObject({
-      status: 'INVALID_ARGUMENT',
-      message: expect.stringContaining('At most 16384 are allowed.'),
-    })
+    const channels = Array.from({ length: 65 }, (_, index) => `${index}`.padEnd(256, 'x'))
+    for (const large of [{ metadata }, { channels }]) {
+      await expect(webhookEndpoints.create({ url, ...large })).rejects.toMatchObject({
+        status: 'INVALID_ARGUMENT',
+        message: expect.stringContaining('At most 16384 are allowed.'),
+      })
+    }
   })
 
   test.each<[input: object, message: string]>([
@@ -288,4 +291,26 @@ describe.each(stores)('webhook endpoints on %s', (store) => {
     await client.advancedWebhookConfig.update({ isEnabled: false })
     await refuses(`Advanced webhooks are disabled for this workspace. Enable them ${enable}`)
   })
+})
+
+test('[24.14] two servers on one PostgreSQL keep the maximum and the uids together', async () => {
+  const one = await startServer('postgres')
+  onTestFinished(() => one.stop())
+  const two = await startServer('postgres', { data: one.data })
+  onTestFinished(async () => {
+    await two.server.stop()
+    await two.database.close()
+  })
+  const tenant = await given.tenant(one)
+  const { apiKey, authToken } = tenant
+  const clients = [tenant.client, two.client({ apiKey, authToken })]
+  await tenant.client.advancedWebhookConfig.update({ isEnabled: true })
+  const results = await Promise.allSettled(
+    Array.from({ length: 120 }, (_, index) =>
+      clients[index % 2]!.webhookEndpoints.create({ url, uid: `${Math.floor(index / 2)}` }),
+    ),
+  )
+  const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason.status] : []))
+  expect(new Set(errors)).toEqual(new Set(['ALREADY_EXISTS', 'RESOURCE_EXHAUSTED']))
+  expect(errors).toHaveLength(70)
 })
