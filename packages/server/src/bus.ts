@@ -27,6 +27,8 @@ export type BusMessage =
   | { kind: 'credentials'; apiKey: string }
   /** The allowed domains have changed. */
   | { kind: 'domains'; apiKey: string }
+  /** The settings of webhooks have changed. */
+  | { kind: 'webhooks'; apiKey: string }
   /** The log of an editor grew, or the editor was created. */
   | ({ kind: 'editor'; editorId: string } & InDocument)
   /** A version of an editor was added. */

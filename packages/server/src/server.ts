@@ -16,6 +16,7 @@ import { SubjectQueues } from './calls/limits/subject-queues.ts'
 import { type Config, ConfigError } from './config.ts'
 import { DocumentThreads } from './crdt/document-threads.ts'
 import { createStoredDocuments } from './crdt/stored-documents.ts'
+import { EditorEventSettings } from './events/editor-event-settings.ts'
 import { createApiKeyCheck } from './http/api-key-check.ts'
 import { createApp } from './http/app.ts'
 import { createAuthenticator } from './http/authenticate.ts'
@@ -50,6 +51,7 @@ import { version } from './start/version.ts'
 import * as domains from './store/domains.ts'
 import { SnapshotWriter } from './store/editors/snapshot-writer.ts'
 import type { Database } from './store/engine/db.ts'
+import { findEditorEventKeys } from './store/webhooks/editor-event-keys.ts'
 import { adoptServer } from './store/event-log.ts'
 
 export interface ServerDeps {
@@ -132,6 +134,12 @@ export function createServer(deps: ServerDeps): Server {
     eventRetentionDays: config.eventRetentionDays,
   })
 
+  // Who wants to know of changed editors.
+  const editorEvents = new EditorEventSettings(findEditorEventKeys, clock)
+  bus.subscribe((message) => {
+    if (message.kind === 'webhooks') editorEvents.drop(message.apiKey)
+  })
+
   // Operations, called over HTTP or on a socket.
   const isWebhookAddress = createAddressRule(config.outgoingPrivateAddresses, config.webhookAllowedRanges)
   const services: Services = {
@@ -146,6 +154,7 @@ export function createServer(deps: ServerDeps): Server {
     limits,
     deletions,
     snapshots,
+    editorEventsWantedBy: editorEvents.wantedBy,
     workspaceCreation: config.workspaceCreation,
     defaultDocumentAccess: config.defaultDocumentAccess,
     eventRetentionDays: config.eventRetentionDays,
@@ -181,6 +190,7 @@ export function createServer(deps: ServerDeps): Server {
     clock,
     limits,
     threads,
+    editorEventsWantedBy: editorEvents.wantedBy,
     publicOrigins,
     unsentAnswers,
     addressOf: (request) => requestAddress(request, trustedProxyHops),

@@ -70,6 +70,8 @@ export interface HandlerServices {
   /** Divides long reads into slices, between which other work runs. */
   readonly longReads: LongReads
   readonly snapshots: Pick<SnapshotWriter, 'write'>
+  /** Those of the API keys that want to know of changed editors. */
+  readonly editorEventsWantedBy: (db: Db, apiKeys: readonly string[]) => Promise<ReadonlySet<string>>
   /** Takes a named lock until the transaction ends, for checks that the lock of a row cannot protect. */
   readonly lock: Database['lock']
   /** Makes the job runner look for jobs in a lane of the API key. Call it after the commit that added a job. */

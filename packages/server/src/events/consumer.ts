@@ -46,4 +46,6 @@ export interface EventConsumer {
   names: readonly RecordedName[]
   /** Runs in the transaction of the events. Work that takes long is left to a job. */
   onRecorded(scope: EventScope, events: readonly AnnotationEvent[]): Promise<void>
+  /** As `onRecorded`, for the changed content of an editor. */
+  onEditorChanged?(scope: EventScope, event: EditorEvent): Promise<void>
 }

@@ -1,3 +1,4 @@
+import { announceEditor } from './announce-editor.ts'
 import { deliverNotification, type NotificationDeps } from './deliver-notification.ts'
 import { type ErasureDeps, eraseUsers } from './erasure/erase-users.ts'
 import type { JobHandlers } from './job.ts'
@@ -9,4 +10,5 @@ export const createJobHandlers = (deps: JobHandlerDeps): JobHandlers => ({
   'document.migrate': migrateDocument(deps),
   'users.erase': eraseUsers(deps),
   'notification.deliver': deliverNotification(deps),
+  'crdt.changed': announceEditor,
 })

@@ -53,13 +53,15 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
       assertFits(services, content)
       return content
     },
-    async write({ input, caller: { apiKey }, db, now, signal }, { update, contentKey }: PreparedContent) {
+    async write(call, { update, contentKey }: PreparedContent) {
+      const { input, caller, db, now, signal } = call
+      const { apiKey } = caller
       await documents.ensure(db, apiKey, input.organizationId, input.documentId, now)
       if (await isMovedAway(db, apiKey, input)) throw beingDeleted()
       if (!(await editors.add(db, apiKey, input, { type: input.type, contentKey }, writer, now))) {
         throw new ApiError('ALREADY_EXISTS', 'CRDT data already exists for this editor ID.')
       }
-      if (update !== null) await append(db, apiKey, input, update, now)
+      if (update !== null) await append(call, update)
       signalEditorChanged(signal, input)
       return null
     },

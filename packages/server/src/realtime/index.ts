@@ -9,7 +9,7 @@ import type { UnsentAnswers } from '../platform/turns/unsent-answers.ts'
 import type { IdentityDeps } from './authorization/identity.ts'
 import { OpenPages } from './authorization/open-pages.ts'
 import type { ReadThreads } from './documents/open-document.ts'
-import { RealtimeServices } from './editors/realtime-services.ts'
+import { RealtimeServices, type ServicesDeps } from './editors/realtime-services.ts'
 import type { RunOperation } from './editors/operation-calls.ts'
 import type { RunVersionOperation } from './editors/version-requests.ts'
 import { Gateway, type GatewayDeps } from './gateway.ts'
@@ -26,6 +26,7 @@ export interface RealtimeDeps extends Omit<IdentityDeps, 'pages'> {
   runVersionOperation: RunVersionOperation
   runOperation: RunOperation
   readThreads: ReadThreads
+  editorEventsWantedBy: ServicesDeps['editorEventsWantedBy']
   /** Default: the system's clock, but with the `now` of these dependencies. */
   clock?: Clock
 }
@@ -33,7 +34,9 @@ export interface RealtimeDeps extends Omit<IdentityDeps, 'pages'> {
 /** Creates the realtime part of the server: sockets, open documents, editors, presence and live states. */
 export function createGateway(deps: RealtimeDeps): Gateway {
   const { log, limits, threads, permissionProvider, publicOrigins, ...connecting } = deps
-  const { addressOf, runVersionOperation, runOperation, readThreads, unsentAnswers, ...others } = connecting
+  const { addressOf, runVersionOperation, runOperation, readThreads, editorEventsWantedBy, ...rest } =
+    connecting
+  const { unsentAnswers, ...others } = rest
   const { database, bus, credentials, deletions, now, clock = { ...systemClock, now } } = others
   const shared = { ...others, clock, log }
   const pages = new OpenPages({ database, bus, log, publicOrigins, clock })
@@ -50,6 +53,7 @@ export function createGateway(deps: RealtimeDeps): Gateway {
     runVersionOperation,
     runOperation,
     readThreads,
+    editorEventsWantedBy,
     clock,
     log,
   })

@@ -3,12 +3,14 @@ import { yieldIfLate } from '../platform/turns/loop-time.ts'
 import { batched } from './engine/batched.ts'
 import type { Database, Db } from './engine/db.ts'
 import { parse } from './engine/json.ts'
+import type { EditorRef } from './refs.ts'
 
 /** Every kind of background job and its payload. */
 export interface Jobs {
   'document.migrate': { organizationId: string; migrationId: string }
   'users.erase': { erasureId: string }
   'notification.deliver': { organizationId: string; notificationId: string }
+  'crdt.changed': EditorRef & { createdAt: number }
 }
 
 export type JobKind = keyof Jobs
@@ -68,6 +70,7 @@ export const kindOfLane = (lane: string): JobKind | undefined =>
 
 export const add = <K extends JobKind>(db: Db, job: NewJob<K>): Promise<void> => addMany(db, [job])
 
+/** Adds the jobs. A job whose id a waiting job has is left out. */
 export async function addMany<K extends JobKind>(db: Db, added: readonly NewJob<K>[]): Promise<void> {
   const rows = added.map(({ jobId, apiKey, kind, payload, now, runAt = now, lane = '' }) => ({
     api_key: apiKey,
@@ -94,7 +97,9 @@ const insert = batched(
   ({ row, fromRows }) => sql`
     insert into jobs (api_key, job_id, lane, kind, payload, attempts, claims, run_at, available_at, created_at)
     select ${row.api_key}, ${row.job_id}, ${row.lane}, ${row.kind}, ${row.payload}, 0, 0, ${row.run_at}, ${row.run_at},
-      ${row.created_at} ${fromRows}`,
+      ${row.created_at} ${fromRows}
+    where true
+    on conflict do nothing`,
 )
 
 /**

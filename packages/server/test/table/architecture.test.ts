@@ -55,12 +55,6 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
     theirs: [],
   },
 
-  // Mails and webhooks: what they contain, and one attempt to send one.
-  'server/deliveries': {
-    ours: ['protocol', 'server/access', 'server/platform', 'server/store'],
-    theirs: ['nodemailer'],
-  },
-
   // One call of an operation, over HTTP or on a socket.
   'server/calls': {
     ours: [
@@ -82,7 +76,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
     ours: ['protocol', 'server/access', 'server/bus.ts', 'server/events', 'server/platform', 'server/store'],
     theirs: [],
   },
-  // What webhooks say.
+  // Mails and webhooks: what they contain, and one attempt to send one.
   'server/deliveries': {
     ours: [
       'protocol',
@@ -93,7 +87,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
       'server/store',
       'server/threads',
     ],
-    theirs: [],
+    theirs: ['nodemailer'],
   },
   'server/operations': {
     ours: [

@@ -77,11 +77,13 @@ export interface PreparedChange {
 
 /** Appends a prepared change to the log of an editor. Without an update it still stores who wrote the editor last, and when. */
 export async function write(
-  { input, caller: { apiKey }, user, db, now, signal, afterCommit, services: { snapshots } }: EditorCall,
+  call: EditorCall,
   { stored, change: { update, snapshot }, contents }: PreparedChange,
 ): Promise<void> {
+  const { input, caller, user, db, now, signal, afterCommit, services } = call
+  const { apiKey } = caller
   if (!(await editorLog.canStillAppend(db, apiKey, input, stored, writer.userId))) throw new Stale()
-  const seq = update === null ? stored.seq : await append(db, apiKey, input, update, now)
+  const seq = update === null ? stored.seq : await append(call, update)
   const lastWriter = user ? { userId: user.userId, sessionId: null } : writer
   await editors.touch(db, apiKey, input, contents, lastWriter, now)
   if (update === null) return
@@ -90,20 +92,18 @@ export async function write(
   if (seq !== stored.seq + 1 || snapshot === null) return
   const { snapshotSeq, createdAt } = stored
   const newSnapshot = { snapshotSeq, seq, snapshot, createdAt }
-  if (editorLog.isLarge(snapshot)) afterCommit(() => snapshots.write(apiKey, input, newSnapshot))
+  if (editorLog.isLarge(snapshot)) afterCommit(() => services.snapshots.write(apiKey, input, newSnapshot))
   else await editorLog.compactInTransaction(db, apiKey, input, newSnapshot)
 }
 
 /** Appends an update to the log of an editor. Returns its number, or undefined if the editor does not exist. */
 export async function append(
-  db: Call['db'],
-  apiKey: string,
-  ref: EditorRef,
+  { db, caller: { apiKey }, input, now, services }: EditorCall,
   update: Uint8Array,
-  now: number,
 ): Promise<number | undefined> {
-  const entry = { apiKey, editor: ref, update, writer, create: null, owners: [] }
-  const [appended] = await editorLog.append(db, [entry], now)
+  const entry = { apiKey, editor: input, update, writer, create: null, owners: [] }
+  const announced = await services.editorEventsWantedBy(db, [apiKey])
+  const [appended] = await editorLog.append(db, [entry], now, announced)
   return appended?.seq
 }
 

@@ -23,7 +23,7 @@ import { OpenInboxes } from '../inboxes/open-inboxes.ts'
 import { LiveStateWriter } from '../live-states/live-state-writer.ts'
 import type { LargeJson } from '../messages/large-json.ts'
 import { LargeMessages } from '../messages/large-messages.ts'
-import { Appender } from '../rooms/appender.ts'
+import { Appender, type AppenderDeps } from '../rooms/appender.ts'
 import { Declarations } from './declarations.ts'
 import { OperationCalls, type RunOperation } from './operation-calls.ts'
 import { type RunVersionOperation, VersionRequests } from './version-requests.ts'
@@ -41,6 +41,7 @@ export interface ServicesDeps {
   runVersionOperation: RunVersionOperation
   runOperation: RunOperation
   readThreads: ReadThreads
+  editorEventsWantedBy: AppenderDeps['editorEventsWantedBy']
   clock: Clock
   log: Log
 }

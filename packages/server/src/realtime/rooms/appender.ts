@@ -17,6 +17,8 @@ export interface AppenderDeps extends Omit<CompactionDeps, 'catchUp'> {
   limits: Pick<Limits, 'editorsPerDocument'>
   commits: Commits
   clock?: Clock
+  /** Those of the API keys that want to know of changed editors. */
+  editorEventsWantedBy: (db: Db, apiKeys: readonly string[]) => Promise<ReadonlySet<string>>
 }
 
 /**
@@ -169,10 +171,12 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
     return { apiKeys, senders }
   }
 
-  store(db: Db, batches: readonly RoomBatch[], isAlone: boolean): Promise<AppendResults> {
+  async store(db: Db, batches: readonly RoomBatch[], isAlone: boolean): Promise<AppendResults> {
     const entries = batches.flatMap(([, { entry }]) => entry ?? [])
+    const apiKeys = new Set(entries.map(({ apiKey }) => apiKey))
+    const announced = await this.#deps.editorEventsWantedBy(db, [...apiKeys])
     const append = isAlone ? editorLog.append : editorLog.appendSkippingLocked
-    return append(db, entries, this.#deps.now())
+    return append(db, entries, this.#deps.now(), announced)
   }
 
   /** Puts back the batches whose senders may not write any more or wait for a decision. Returns the others. */

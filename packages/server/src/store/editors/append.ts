@@ -1,8 +1,13 @@
 import type { Db } from '../engine/db.ts'
 import { appendOnPostgres } from './append-postgres.ts'
 import { appendOnSqlite } from './append-sqlite.ts'
+import { announceChanges } from './change-jobs.ts'
 import type { Appended, Entry } from './log-entry.ts'
 import { sqliteOf } from '../engine/prepared.ts'
+
+/** The API keys that want to know of changed editors. */
+type Announced = ReadonlySet<string>
+const nobody: Announced = new Set()
 
 /**
  * Appends each update to the log of its editor, for any number of editors of any tenants. Returns undefined for an entry
@@ -13,10 +18,14 @@ export async function append(
   db: Db,
   entries: readonly Entry[],
   now: number,
+  announced = nobody,
 ): Promise<(Appended | undefined)[]> {
   const sqlite = sqliteOf(db)
-  if (sqlite) return appendOnSqlite(sqlite, entries, now)
-  return (await appendOnPostgres(db, entries, now, 'wait')) as (Appended | undefined)[]
+  const appended = sqlite
+    ? appendOnSqlite(sqlite, entries, now)
+    : ((await appendOnPostgres(db, entries, now, 'wait')) as (Appended | undefined)[])
+  await announce(db, entries, appended, now, announced)
+  return appended
 }
 
 /**
@@ -27,7 +36,28 @@ export async function appendSkippingLocked(
   db: Db,
   entries: readonly Entry[],
   now: number,
+  announced = nobody,
 ): Promise<(Appended | 'locked' | undefined)[]> {
   const sqlite = sqliteOf(db)
-  return sqlite ? appendOnSqlite(sqlite, entries, now) : appendOnPostgres(db, entries, now, 'skip')
+  const appended = sqlite
+    ? appendOnSqlite(sqlite, entries, now)
+    : await appendOnPostgres(db, entries, now, 'skip')
+  await announce(db, entries, appended, now, announced)
+  return appended
+}
+
+async function announce(
+  db: Db,
+  entries: readonly Entry[],
+  appended: readonly (Appended | 'locked' | undefined)[],
+  now: number,
+  announced: Announced,
+): Promise<void> {
+  if (announced.size === 0) return
+  const changed = entries.flatMap(({ apiKey, editor }, index) => {
+    const result = appended[index]
+    if (!announced.has(apiKey) || typeof result !== 'object') return []
+    return { apiKey, editor, createdAt: result.createdAt }
+  })
+  await announceChanges(db, changed, now)
 }

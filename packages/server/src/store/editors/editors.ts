@@ -1,5 +1,5 @@
 import type { Db } from '../engine/db.ts'
-import { prepared } from '../engine/prepared.ts'
+import { prepared, sqliteOf } from '../engine/prepared.ts'
 import type { DocumentRef, EditorRef } from '../refs.ts'
 import type { EditorTable } from '../schema/editor-tables.ts'
 
@@ -145,6 +145,35 @@ export async function declare(
     .returning('seq')
     .executeTakeFirst()
   return declared !== undefined
+}
+
+/** Who changed an editor last, and when. */
+export interface LastChange {
+  lastUpdated: number
+  lastUpdatedBy: string
+  sessionId: string | null
+}
+
+/**
+ * Locks the editor that was created at this time: no other transaction appends to it until this one ends. Returns undefined if
+ * it does not exist.
+ */
+export async function lock(
+  db: Db,
+  apiKey: string,
+  ref: EditorRef,
+  createdAt: number,
+): Promise<LastChange | undefined> {
+  const row = await db
+    .selectFrom('editors')
+    .select(['last_updated', 'last_updated_by', 'session_id'])
+    .where((eb) => eb.and(keyOf(apiKey, ref)))
+    .where('created_at', '=', createdAt)
+    .$if(sqliteOf(db) === undefined, (query) => query.forNoKeyUpdate())
+    .executeTakeFirst()
+  return (
+    row && { lastUpdated: row.last_updated, lastUpdatedBy: row.last_updated_by, sessionId: row.session_id }
+  )
 }
 
 /** Stores who wrote last and when, and the declared type and content key. */
