@@ -1,6 +1,9 @@
+import type { Secrets } from '../access/credentials/secrets.ts'
 import type { PermissionProvider } from '../access/provider/permission-provider.ts'
 import type { Signal } from '../bus.ts'
+import type { SendEmail } from '../deliveries/emails/send-email.ts'
 import type { Clock } from '../platform/clock.ts'
+import type { Log } from '../platform/log/log.ts'
 import type { Scope } from '../store/deletions.ts'
 import type { Database, Db } from '../store/engine/db.ts'
 import type { Job, JobKind } from '../store/jobs.ts'
@@ -16,6 +19,13 @@ export type RemoveInSteps = (
   transaction: (db: Db) => Promise<boolean>,
 ) => Promise<boolean>
 
+/** How jobs send mails. */
+export interface Mails {
+  send: SendEmail
+  secrets: Secrets
+  log: Log
+}
+
 /** What one run of a job is given. */
 export interface JobContext<K extends JobKind> {
   database: Database
@@ -27,6 +37,7 @@ export interface JobContext<K extends JobKind> {
   signal: (message: Signal) => void
   removeInSteps: RemoveInSteps
   permissionProvider: PermissionProvider
+  mails: Mails
   services: ThreadServices
 }
 

@@ -35,6 +35,7 @@ async function scene(database: Database = server.database) {
     },
     resumeDeletions: () => {},
     permissionProvider: {} as never,
+    mails: {} as never,
     log,
     clock,
     observe: createMetrics().job,

@@ -8,7 +8,7 @@ import type { Database } from '../store/engine/db.ts'
 import * as jobs from '../store/jobs.ts'
 import type { Job, JobKind } from '../store/jobs.ts'
 import { handlers } from './handlers.ts'
-import type { JobHandler, RemoveInSteps } from './job.ts'
+import type { JobHandler, Mails, RemoveInSteps } from './job.ts'
 import { KeyTurns } from './key-turns.ts'
 
 const maxAttempts = 3
@@ -37,6 +37,7 @@ interface JobRunnerDeps {
   removeInSteps: RemoveInSteps
   resumeDeletions: () => void
   permissionProvider: PermissionProvider
+  mails: Mails
   log: Log
   clock?: Clock
   pollMs?: number | undefined
@@ -49,7 +50,7 @@ interface JobRunnerDeps {
  */
 export function createJobRunner(deps: JobRunnerDeps): JobRunner {
   const { bus, log, clock = systemClock, observe, pollMs = defaultPollMs } = deps
-  const { removeInSteps, resumeDeletions, permissionProvider } = deps
+  const { removeInSteps, resumeDeletions, permissionProvider, mails } = deps
   const database = withLimitedWrites(deps.database)
   const observers = Object.fromEntries(Object.keys(handlers).map((kind) => [kind, observe(kind)])) as Record<
     JobKind,
@@ -64,7 +65,7 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
     const signal = (message: Signal) => bus.publish({ ...message, apiKey })
     const now = clock.now()
     const services = { wakeJobs: wake, resumeDeletions }
-    const context = { database, job, now, clock, signal, removeInSteps, permissionProvider, services }
+    const context = { database, job, now, clock, signal, removeInSteps, permissionProvider, mails, services }
     const isAbandoned = job.attempts > maxAttempts
     const result = isAbandoned ? await handler.abandon(context) : await handler.run(context)
     if (result === 'settled') return

@@ -9,6 +9,8 @@ export interface Jobs {
   'document.migrate': { organizationId: string; migrationId: string }
   'users.erase': { erasureId: string }
   'notification.deliver': { organizationId: string; notificationId: string }
+  /** The API key of the job is the workspace of the owner. */
+  'email.loginLink': { email: string; sealedUrl: string; expiresAt: number }
 }
 
 export type JobKind = keyof Jobs

@@ -49,6 +49,7 @@ describe.each(stores)('moving a large document on %s', (store) => {
         signal: (message) => void signals.push(message),
         removeInSteps: (...args) => deletions.removeWith(...args),
         permissionProvider: {} as never,
+        mails: {} as never,
         services: { wakeJobs() {}, resumeDeletions() {} },
       })
     }

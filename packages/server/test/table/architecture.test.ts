@@ -88,6 +88,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
       'server/access',
       'server/calls',
       'server/crdt',
+      'server/deliveries',
       'server/events',
       'server/platform',
       'server/store',
@@ -99,6 +100,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
     ours: [
       'server/access',
       'server/bus.ts',
+      'server/deliveries',
       'server/events',
       'server/platform',
       'server/store',
@@ -112,6 +114,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
       'server/access',
       'server/calls',
       'server/config.ts',
+      'server/deliveries',
       'server/operations/shared',
       'server/platform',
       'server/start/version.ts',

@@ -20,6 +20,7 @@ const notByTenant: Record<string, string> = {
   idempotency_keys: 'The scope names an API key, a workspace or an address.',
   jobs: 'A server looks up the due jobs of all tenants by time.',
   locks: 'A lock is found by its name.',
+  login_links: 'They belong to the owners of workspaces.',
   signing_keys: 'Signing keys belong to the server.',
   workspaces: 'A workspace contains API keys.',
 }

@@ -18,6 +18,7 @@ import * as activities from './0016-activities.ts'
 import * as inbox from './0018-inbox.ts'
 import * as erasures from './0019-erasures.ts'
 import * as fairJobs from './0020-fair-jobs.ts'
+import * as emails from './0024-emails.ts'
 import type { ColumnTypes, Migration } from './migration.ts'
 
 const types: Record<ColumnTypes['dialect'], ColumnTypes> = {
@@ -46,6 +47,7 @@ const migrations: Record<string, Migration> = {
   '0018-inbox': inbox,
   '0019-erasures': erasures,
   '0020-fair-jobs': fairJobs,
+  '0024-emails': emails,
 }
 
 /** Migrates the database to the newest schema. Servers that start at the same time wait for each other. */
