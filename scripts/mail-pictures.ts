@@ -28,7 +28,7 @@ for (const [name, content] of Object.entries(exampleMails)) {
   for (const [suffix, width, colorScheme] of [
     ['', 1000, 'light'],
     ['-phone', 390, 'light'],
-    ['-dark', 390, 'dark'],
+    ...(name === 'mention' ? ([['-dark', 390, 'dark']] as const) : []),
   ] as const) {
     const page = await browser.newPage({ viewport: { width, height: 100 }, colorScheme })
     await page.setContent(html)

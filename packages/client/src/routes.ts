@@ -8,6 +8,11 @@ export const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> =
     create: ['/workspace/create', 'public', 'write', ['v2']],
     get: ['/workspace/get', 'workspace', 'read', ['v2']],
   },
+  email: {
+    status: ['/workspace/email/status', 'public', 'read', ['v2']],
+    sendLoginLink: ['/workspace/email/send-login-link', 'public', 'write', ['v2']],
+    login: ['/workspace/email/login', 'public', 'write', ['v2']],
+  },
   apiKeys: {
     create: ['/workspace/apikey/create', 'workspace', 'write', ['v2']],
     update: ['/workspace/apikey/update', 'workspace', 'write', ['v2']],

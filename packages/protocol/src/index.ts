@@ -12,6 +12,7 @@ import { crdt } from './operations/crdt.ts'
 import { documents } from './operations/documents.ts'
 import { domains } from './operations/domains.ts'
 import { emailConfig } from './operations/email-config.ts'
+import { email } from './operations/email.ts'
 import { events } from './operations/events.ts'
 import { folders } from './operations/folders.ts'
 import { liveState } from './operations/live-state.ts'
@@ -32,6 +33,7 @@ import { workspace } from './operations/workspace.ts'
 /** Every operation of the interface, by family and verb, in the order of the specification. */
 export const operations = {
   workspace,
+  email,
   apiKeys,
   authTokens,
   apiKeyConfig,

@@ -15,6 +15,8 @@ export interface Limits {
   jsonValues: number
   /** Per client address; 0 is unlimited. */
   createWorkspacePerHour: number
+  /** Per client address and operation; 0 is unlimited. */
+  loginLinksPerHour: number
   /** Per workspace; 0 is unlimited. */
   workspaceRequestsPerMinute: number
   /** Per API key; 0 is unlimited. */
@@ -63,6 +65,12 @@ export interface Config {
   disposableDomains: readonly string[]
   /** Email domains to accept although they are listed. */
   disposableDomainsExcept: readonly string[]
+  /** The mail server. Undefined: mails are written to files. Contains a password. */
+  smtpUrl: string | undefined
+  /** The sender of mails of API keys without `fromEmail`. */
+  mailFrom: string | undefined
+  /** Hosts at which login links may lead, besides `localhost`. */
+  consoleHosts: readonly string[]
   /** `closed`: Create Workspace refuses every caller. */
   workspaceCreation: 'open' | 'closed'
   /** Whether the server may connect to private addresses when it calls a URL that a tenant has set. */
@@ -148,6 +156,21 @@ export function readConfig(env: Environment): Config {
     )
   }
 
+  const smtpUrl = url('SMTP_URL', ['smtp:', 'smtps:'])
+  if (smtpUrl?.match(/^smtps?:/) && URL.canParse(smtpUrl)) {
+    const { hostname, username, password } = new URL(smtpUrl)
+    if (hostname === '' || !canDecode(username) || !canDecode(password)) {
+      fail('SMTP_URL', 'like smtps://user:password@host:465, with special characters encoded as in URLs')
+    }
+  }
+  const mailFrom = text('MAIL_FROM')
+  if (mailFrom !== undefined && !/^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(mailFrom)) {
+    fail('MAIL_FROM', `an email address, but is "${mailFrom}"`)
+  }
+  if (smtpUrl !== undefined && mailFrom === undefined) {
+    fail('MAIL_FROM', 'set when SMTP_URL is: the address that sends mails, such as plenum@example.com')
+  }
+
   const config: Config = {
     port: integer('PORT', 4000, 0, 65_535),
     host: text('HOST') ?? 'localhost',
@@ -164,6 +187,9 @@ export function readConfig(env: Environment): Config {
     colors: text('NO_COLOR') === undefined,
     disposableDomains: list('DISPOSABLE_DOMAINS'),
     disposableDomainsExcept: list('DISPOSABLE_DOMAINS_EXCEPT'),
+    smtpUrl,
+    mailFrom,
+    consoleHosts: list('CONSOLE_HOSTS').map((host) => host.toLowerCase()),
     workspaceCreation: choice('WORKSPACE_CREATION', ['open', 'closed'], 'open'),
     outgoingPrivateAddresses: choice('OUTGOING_PRIVATE_ADDRESSES', ['refused', 'allowed'], 'refused'),
     webhookAllowedRanges: ranges('WEBHOOK_ALLOW_CIDR'),
@@ -178,6 +204,7 @@ export function readConfig(env: Environment): Config {
       jsonKeys: integer('LIMIT_JSON_KEYS', 10_000, 1000, 10_000_000),
       jsonValues: integer('LIMIT_JSON_VALUES', 50_000, 1000, 100_000_000),
       createWorkspacePerHour: integer('LIMIT_CREATE_WORKSPACE_PER_HOUR', 10, 0, 1_000_000),
+      loginLinksPerHour: integer('LIMIT_LOGIN_LINKS_PER_HOUR', 10, 0, 1_000_000),
       workspaceRequestsPerMinute: integer('LIMIT_WORKSPACE_REQUESTS_PER_MINUTE', 60, 0, 10_000_000),
       apiKeyRequestsPerMinute: integer('LIMIT_API_KEY_REQUESTS_PER_MINUTE', 0, 0, 100_000_000),
       workspacesPerOwner: integer('LIMIT_WORKSPACES_PER_OWNER', 5, 1, 1_000_000),
@@ -191,6 +218,15 @@ export function readConfig(env: Environment): Config {
   }
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
   return config
+}
+
+function canDecode(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** The names of all settings that `readConfig` reads. */

@@ -14,6 +14,9 @@ import { createRateLimits } from './calls/limits/rate-limits.ts'
 import type { Services } from './calls/services.ts'
 import { SubjectQueues } from './calls/limits/subject-queues.ts'
 import { type Config, ConfigError } from './config.ts'
+import { createMailTransport } from './deliveries/emails/transports/server-transport.ts'
+import { createSendEmail } from './deliveries/emails/send-email.ts'
+import { unsubscribeUrl } from './deliveries/emails/unsubscribe-tokens.ts'
 import { DocumentThreads } from './crdt/document-threads.ts'
 import { createStoredDocuments } from './crdt/stored-documents.ts'
 import { EditorEventSettings } from './events/editor-event-settings.ts'
@@ -24,6 +27,7 @@ import { mountBodyParsers } from './http/bodies/body-parsers.ts'
 import { errorBody } from './http/errors.ts'
 import { mountOperations } from './http/mount.ts'
 import { mountPages } from './http/pages/pages.ts'
+import { mountUnsubscribe } from './http/pages/unsubscribe.ts'
 import { createRequestIds } from './http/request-ids.ts'
 import { createConnections } from './http/sockets/connections.ts'
 import { requestAddress } from './http/sockets/request-address.ts'
@@ -110,9 +114,20 @@ export function createServer(deps: ServerDeps): Server {
   const { threads = new DocumentThreads(() => startWorker('worker', import.meta.url)) } = deps
   const snapshots = new SnapshotWriter(database, (err) => log.error({ err }, 'cannot write a snapshot'))
 
+  // Mails.
+  const mailTransport = createMailTransport(config, { clock, log })
+  const sendEmail = createSendEmail({
+    transport: mailTransport,
+    post,
+    mailFrom: config.mailFrom ?? 'plenum@localhost',
+    unsubscribeUrlOf: (target) =>
+      unsubscribeUrl(publicOrigins[0] ?? `http://localhost:${config.port}`, secrets, target),
+  })
+
   // Background work.
   const jobHandlers = createJobHandlers({
     permissionProvider,
+    mails: { send: sendEmail, secrets, log },
     removeInSteps: (apiKey, scope, transaction) => deletions.removeWith(apiKey, scope, transaction),
     resumeDeletions: () => void deletions.resume(),
   })
@@ -159,6 +174,7 @@ export function createServer(deps: ServerDeps): Server {
     defaultDocumentAccess: config.defaultDocumentAccess,
     eventRetentionDays: config.eventRetentionDays,
     isWebhookUrl: (url) => isCallableUrl(url, isWebhookAddress),
+    consoleHosts: config.consoleHosts,
     isDisposable: createDisposableCheck({
       extra: config.disposableDomains,
       allow: config.disposableDomainsExcept,
@@ -253,6 +269,7 @@ export function createServer(deps: ServerDeps): Server {
     storeUpdate: (...update) => gateway.storeUpdate(...update),
   })
   mountPages(app, { database, metrics, userTokens, clock })
+  mountUnsubscribe(app, { database, secrets })
 
   return {
     app,
@@ -287,6 +304,8 @@ export function createServer(deps: ServerDeps): Server {
       const deletionsStopped = deletions.stop()
       // Before the permission provider, so that no job starts without it.
       const jobsStopped = jobs.stop()
+      // A mail server that does not answer must not delay the stop. The mail is sent again after the next start.
+      await mailTransport.close()
       await gateway.drain()
       // Requests that wait for a provider are answered now.
       permissionProvider.stop()

@@ -1,5 +1,6 @@
 // Derived from the operation table by "npm run derive". Do not edit.
 import type { WorkspaceOperations } from './workspace.ts'
+import type { EmailOperations } from './email.ts'
 import type { ApiKeysOperations } from './api-keys.ts'
 import type { AuthTokensOperations } from './auth-tokens.ts'
 import type { ApiKeyConfigOperations } from './api-key-config.ts'
@@ -31,6 +32,7 @@ import type { EventsOperations } from './events.ts'
 import type { ActivitiesOperations } from './activities.ts'
 
 export type * from './workspace.ts'
+export type * from './email.ts'
 export type * from './api-keys.ts'
 export type * from './auth-tokens.ts'
 export type * from './api-key-config.ts'
@@ -65,6 +67,8 @@ export type * from './activities.ts'
 export interface Operations {
   /** A workspace belongs to an owner and has API keys. Creating one gives you the first credentials. */
   readonly workspace: WorkspaceOperations
+  /** Links by email, with which the owner of a workspace logs in to a console. */
+  readonly email: EmailOperations
   /** Every record belongs to one API key. Two keys of a workspace share no data. */
   readonly apiKeys: ApiKeysOperations
   /** The secret that you send with an API key. */

@@ -46,7 +46,7 @@ export interface Operation {
   /** `large`: the body may be as large as CRDT data (spec 0.7). */
   size?: 'large'
   /** The rate limit per client address, for public operations (spec 0.7). */
-  rateLimit?: 'createWorkspace'
+  rateLimit?: 'createWorkspace' | 'loginLinks'
   /** Display name, such as `Get Organizations`. */
   title: string
   /** What the operation does, in one sentence. */

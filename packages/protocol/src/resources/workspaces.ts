@@ -109,3 +109,10 @@ export const DomainsInput = Type.Object({
     description: 'Domains, as URLs or hosts. `*.example.com` covers all subdomains of `example.com`.',
   }),
 })
+
+/** A workspace of an owner who logged in. */
+export const OwnedWorkspace = Type.Object({
+  workspaceId: text('Id of the workspace.'),
+  name: text('Display name of the workspace.'),
+})
+export type OwnedWorkspace = Type.Static<typeof OwnedWorkspace>

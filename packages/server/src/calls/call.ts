@@ -65,6 +65,8 @@ export interface HandlerServices {
   readonly workspaceCreation: Config['workspaceCreation']
   readonly defaultDocumentAccess: Config['defaultDocumentAccess']
   readonly eventRetentionDays: number
+  /** Hosts at which login links may lead, besides `localhost`. */
+  readonly consoleHosts: readonly string[]
   /** Builds the documents of editors, in a thread if that may take long. */
   readonly storedDocuments: StoredDocuments
   /** Divides long reads into slices, between which other work runs. */

@@ -135,7 +135,7 @@ function createCallerCheck(deps: MountDeps, declaration: Operation) {
   > = {
     async public(request: FastifyRequest) {
       const address = requestAddress(request, config.trustedProxyHops)
-      if (declaration.rateLimit) await rateLimits.checkAddress(address)
+      await rateLimits.checkAddress(declaration, address)
       return { address }
     },
     async workspace(request: FastifyRequest) {

@@ -34,6 +34,7 @@ async function scene(database: Database = server.database) {
     },
     resumeDeletions: () => {},
     permissionProvider: {} as never,
+    mails: {} as never,
   })
   const bus = createServerBus(log)
   const runner = createJobRunner({ database, handlers, bus, log, clock, observe: createMetrics().job })

@@ -12,6 +12,7 @@ import { crdtHandlers } from './crdt.ts'
 import { documentHandlers } from './documents.ts'
 import { domainHandlers } from './domains.ts'
 import { emailConfigHandlers } from './email-config.ts'
+import { emailHandlers } from './email.ts'
 import { eventHandlers } from './events.ts'
 import { folderHandlers } from './folders/folders.ts'
 import { liveStateHandlers } from './live-state.ts'
@@ -33,6 +34,7 @@ import { workspaceHandlers } from './workspace.ts'
 /** The handler of every operation. A declared operation without a handler does not compile. */
 export const handlers: AllHandlers = {
   workspace: workspaceHandlers,
+  email: emailHandlers,
   apiKeys: apiKeyHandlers,
   authTokens: authTokenHandlers,
   apiKeyConfig: apiKeyConfigHandlers,

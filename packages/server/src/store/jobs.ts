@@ -11,6 +11,8 @@ export interface Jobs {
   'users.erase': { erasureId: string }
   'notification.deliver': { organizationId: string; notificationId: string }
   'crdt.changed': EditorRef & { createdAt: number }
+  /** The API key of the job is the workspace of the owner. */
+  'email.loginLink': { email: string; sealedUrl: string; expiresAt: number }
 }
 
 export type JobKind = keyof Jobs

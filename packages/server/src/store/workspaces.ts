@@ -54,6 +54,23 @@ export async function countOfOwner(db: Db, ownerEmail: string): Promise<number> 
   return count
 }
 
+/** The workspaces of an owner, oldest first. */
+export async function listOfOwner(
+  db: Db,
+  ownerEmail: string,
+  limit: number,
+): Promise<{ workspaceId: string; name: string }[]> {
+  const rows = await db
+    .selectFrom('workspaces')
+    .select(['workspace_id', 'name'])
+    .where('owner_email', '=', ownerEmail)
+    .orderBy('created_at')
+    .orderBy('workspace_id')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => ({ workspaceId: row.workspace_id, name: row.name }))
+}
+
 /** The API keys of the workspace, oldest first. */
 export async function apiKeys(
   db: Db,

@@ -48,9 +48,11 @@ function send(baseUrl: string, changes: Partial<MailRequest> = {}) {
     },
     post: createOutgoingPost({ clock: systemClock, privateAddresses: 'allowed' }),
     mailFrom: 'plenum@example.com',
+    unsubscribeUrlOf: ({ userId }) => `https://plenum.example.com/unsubscribe/${userId}`,
     sendGridUrl: baseUrl,
   })
-  return sendEmail(mailRequest({ settings, ...changes }))
+  const unsubscribe = { apiKey: 'key_1', organizationId: 'org_1', documentId: 'doc_1', userId: 'token' }
+  return sendEmail({ ...mailRequest({ settings, ...changes }), unsubscribe })
 }
 
 describe('mails through SendGrid', () => {

@@ -24,6 +24,9 @@ const defaults: Config = {
   colors: true,
   disposableDomains: [],
   disposableDomainsExcept: [],
+  smtpUrl: undefined,
+  mailFrom: undefined,
+  consoleHosts: [],
   workspaceCreation: 'open',
   outgoingPrivateAddresses: 'refused',
   webhookAllowedRanges: [],
@@ -38,6 +41,7 @@ const defaults: Config = {
     jsonKeys: 10_000,
     jsonValues: 50_000,
     createWorkspacePerHour: 10,
+    loginLinksPerHour: 10,
     workspaceRequestsPerMinute: 60,
     apiKeyRequestsPerMinute: 0,
     workspacesPerOwner: 5,
@@ -81,6 +85,7 @@ const numbers: [name: string, key: Key, min: number, max: number][] = [
   ['LIMIT_JSON_KEYS', 'limits.jsonKeys', 1000, 10_000_000],
   ['LIMIT_JSON_VALUES', 'limits.jsonValues', 1000, 100_000_000],
   ['LIMIT_CREATE_WORKSPACE_PER_HOUR', 'limits.createWorkspacePerHour', 0, 1_000_000],
+  ['LIMIT_LOGIN_LINKS_PER_HOUR', 'limits.loginLinksPerHour', 0, 1_000_000],
   ['LIMIT_WORKSPACE_REQUESTS_PER_MINUTE', 'limits.workspaceRequestsPerMinute', 0, 10_000_000],
   ['LIMIT_API_KEY_REQUESTS_PER_MINUTE', 'limits.apiKeyRequestsPerMinute', 0, 100_000_000],
   ['LIMIT_WORKSPACES_PER_OWNER', 'limits.workspacesPerOwner', 1, 1_000_000],
@@ -106,11 +111,13 @@ const addresses: [name: string, key: Key, accepted: string[], protocols: string]
     ['postgres://u:p@h/d', 'postgresql://h:1/d?sslmode=require'],
     'postgres:// or postgresql://',
   ],
+  ['SMTP_URL', 'smtpUrl', ['smtp://h', 'smtps://u%40x:p%2F@h:465'], 'smtp:// or smtps://'],
 ]
 const texts: [name: string, key: Key, accepted: string][] = [
   ['HOST', 'host', '0.0.0.0'],
   ['DATA_DIR', 'dataDir', '/var/lib/plenum'],
   ['SECRET_KEY', 'secretKey', secretKey],
+  ['MAIL_FROM', 'mailFrom', 'plenum@example.com'],
 ]
 const publicUrl: [name: string, key: Key] = ['PUBLIC_URL', 'publicOrigins']
 const allowCidr: [name: string, key: Key] = ['WEBHOOK_ALLOW_CIDR', 'webhookAllowedRanges']
@@ -118,6 +125,7 @@ const noColor: [name: string, key: Key] = ['NO_COLOR', 'colors']
 const lists: [name: string, key: Key][] = [
   ['DISPOSABLE_DOMAINS', 'disposableDomains'],
   ['DISPOSABLE_DOMAINS_EXCEPT', 'disposableDomainsExcept'],
+  ['CONSOLE_HOSTS', 'consoleHosts'],
 ]
 
 describe('[C1] settings', () => {
@@ -212,7 +220,7 @@ describe('[C1] settings', () => {
   test.each(addresses)(
     '[C1] %s accepts only an address with one of its protocols, and the error does not repeat the refused value',
     (name, key, accepted, protocols) => {
-      const env = { SECRET_KEY: secretKey }
+      const env = { SECRET_KEY: secretKey, MAIL_FROM: 'plenum@example.com' }
       for (const value of accepted) expect(valueOf(readConfig({ ...env, [name]: value }), key)).toBe(value)
       for (const value of [
         'mysql://u:canary@h/d',
@@ -239,6 +247,20 @@ describe('[C1] settings', () => {
     expect(refusal({ DATABASE_URL: 'postgres://u:canary@h/d' })).toBe(
       `SECRET_KEY must be set when DATABASE_URL is, and the same at every start; make one with: ${makeSecret}.`,
     )
+  })
+
+  test('[C1] [3.4.12] SMTP_URL needs a host and MAIL_FROM, and the errors do not repeat the password', () => {
+    expect(refusal({ SMTP_URL: 'smtp://u:canary@h' })).toBe(
+      'MAIL_FROM must be set when SMTP_URL is: the address that sends mails, such as plenum@example.com.',
+    )
+    for (const SMTP_URL of ['smtp:canary', 'smtp://u:canary%zz@h']) {
+      expect(refusal({ SMTP_URL, MAIL_FROM: 'a@b' })).toBe(
+        'SMTP_URL must be like smtps://user:password@host:465, with special characters encoded as in URLs.',
+      )
+    }
+    for (const MAIL_FROM of ['Ada', 'Ada <a@b>', 'a@b, c@d', 'a b@c', 'a@b\r\nBcc: c@d']) {
+      expect(refusal({ MAIL_FROM })).toBe(`MAIL_FROM must be an email address, but is "${MAIL_FROM}".`)
+    }
   })
 
   test.each(lists)('[C1] %s accepts a list separated by commas or white space', (name, key) => {

@@ -80,6 +80,7 @@ export async function startServer(store: Store, options: ServerOptions = {}): Pr
     DATABASE_POOL_SIZE: '8',
     LOG_LEVEL: 'debug',
     LIMIT_CREATE_WORKSPACE_PER_HOUR: '0',
+    LIMIT_LOGIN_LINKS_PER_HOUR: '0',
     LIMIT_WORKSPACE_REQUESTS_PER_MINUTE: '0',
     LIMIT_CREATED_BY_OPENING_PER_MINUTE: '0',
     ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),

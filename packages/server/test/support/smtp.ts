@@ -30,6 +30,8 @@ export async function startSmtp(options: SMTPServerOptions = {}, port = 0): Prom
   const server = new SMTPServer({
     disabledCommands: ['AUTH', 'STARTTLS'],
     logger: false,
+    // Clients keep their connections.
+    closeTimeout: 50,
     onData(stream, session, onEnd) {
       const chunks: Buffer[] = []
       stream.on('data', (chunk: Buffer) => void chunks.push(chunk))

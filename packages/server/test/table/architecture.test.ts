@@ -107,6 +107,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
     ours: [
       'server/access',
       'server/bus.ts',
+      'server/deliveries',
       'server/events',
       'server/platform',
       'server/store',
@@ -120,6 +121,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
       'server/access',
       'server/calls',
       'server/config.ts',
+      'server/deliveries',
       'server/operations/shared',
       'server/platform',
       'server/start/version.ts',

@@ -19,6 +19,7 @@ const notByTenant: Record<string, string> = {
   events: 'The database numbers the events of all tenants in one sequence.',
   idempotency_keys: 'The scope names an API key, a workspace or an address.',
   locks: 'A lock is found by its name.',
+  login_links: 'They belong to the owners of workspaces.',
   signing_keys: 'Signing keys belong to the server.',
   workspaces: 'A workspace contains API keys.',
 }

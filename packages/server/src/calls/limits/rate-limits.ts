@@ -1,4 +1,4 @@
-import { type Access, ApiError } from '@plenum/protocol'
+import { type Access, ApiError, type Operation } from '@plenum/protocol'
 import type { Limits } from '../../config.ts'
 import { createRateLimit } from '../../platform/rate-limit.ts'
 import type { ApiKey } from '../../store/api-keys.ts'
@@ -9,14 +9,17 @@ const exceeded = (message: string, retryAfterSeconds: number) =>
 
 /** The rate limits of spec 0.7. */
 export function createRateLimits(limits: Limits) {
-  const createWorkspace = createRateLimit(limits.createWorkspacePerHour, 3600)
+  const ofAddresses = {
+    createWorkspace: createRateLimit(limits.createWorkspacePerHour, 3600),
+    loginLinks: createRateLimit(limits.loginLinksPerHour, 3600),
+  }
   const workspace = createRateLimit(limits.workspaceRequestsPerMinute, 60)
   const apiKey = createRateLimit(limits.apiKeyRequestsPerMinute, 60)
 
   return {
-    /** Counts an attempt to create a workspace, whether it succeeds or not. Throws above the limit of the client's address. */
-    async checkAddress(bucket: string): Promise<void> {
-      const wait = await createWorkspace.take(bucket)
+    /** Counts a call of a public operation, whether it succeeds or not. Throws above the limit of the client's address. */
+    async checkAddress({ rateLimit, path }: Operation, address: string): Promise<void> {
+      const wait = rateLimit ? await ofAddresses[rateLimit].take(`${path} ${address}`) : 0
       if (wait) throw exceeded('Rate limit exceeded for this endpoint. Try again later.', wait)
     },
     /** Whether callers of this access level have a limit. */

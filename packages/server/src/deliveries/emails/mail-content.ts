@@ -65,7 +65,7 @@ export interface ActivityContent {
 
 export interface LoginLinkContent {
   kind: 'loginLink'
-  /** Contains the secret, so the stored form is sealed (`login-link-mail.ts`). */
+  /** Contains a secret. It is stored encrypted only (`login-links.ts`). */
   url: string
   /** For how long the link is valid. */
   minutes: number

@@ -1,6 +1,7 @@
 import type { OutgoingPost } from '../../platform/outgoing/outgoing-post.ts'
 import type { Outcome } from '../outcome.ts'
 import { composeMail, type MailRequest } from './compose-mail.ts'
+import type { UnsubscribeTarget } from './unsubscribe-tokens.ts'
 import type { MailTransport } from './transports/mail-transport.ts'
 import { createSendGridTransport } from './transports/sendgrid.ts'
 
@@ -10,16 +11,26 @@ interface MailSenderDeps {
   post: OutgoingPost
   /** The sender of mails of API keys without `fromEmail`. */
   mailFrom: string
+  unsubscribeUrlOf: (target: UnsubscribeTarget) => string | undefined
   sendGridUrl?: string | undefined
 }
 
+export interface EmailRequest extends Omit<MailRequest, 'unsubscribeUrl'> {
+  /** Who unsubscribes with the link in the mail, and from what. Without it the mail has no such link. */
+  unsubscribe?: UnsubscribeTarget
+}
+
 /** Sends a mail. One attempt: the caller tries again. */
-export type SendEmail = (request: MailRequest) => Promise<Outcome>
+export type SendEmail = (request: EmailRequest) => Promise<Outcome>
 
 export function createSendEmail(deps: MailSenderDeps): SendEmail {
-  const { transport, post, mailFrom, sendGridUrl = 'https://api.sendgrid.com' } = deps
-  return async (request) => {
-    const mail = composeMail(request, mailFrom)
+  const { transport, post, mailFrom, unsubscribeUrlOf, sendGridUrl = 'https://api.sendgrid.com' } = deps
+  return async ({ unsubscribe, ...request }) => {
+    const unsubscribeUrl = unsubscribe && unsubscribeUrlOf(unsubscribe)
+    const mail = composeMail(
+      { ...request, ...(unsubscribeUrl !== undefined && { unsubscribeUrl }) },
+      mailFrom,
+    )
     if (!mail) return { kind: 'refused', error: 'The recipient has no valid email address.' }
     const { type, credential = '' } = request.settings
     if (type !== 'sendgrid') return transport.send(mail)

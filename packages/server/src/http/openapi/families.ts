@@ -7,6 +7,10 @@ export const families: Record<Family, { title: string; description: string }> = 
     description:
       'A workspace belongs to an owner and has API keys. Creating one gives you the first credentials.',
   },
+  email: {
+    title: 'Login links',
+    description: 'Links by email, with which the owner of a workspace logs in to a console.',
+  },
   apiKeys: {
     title: 'API keys',
     description: 'Every record belongs to one API key. Two keys of a workspace share no data.',

@@ -44,15 +44,17 @@ export const newAuthToken = (now: number): apiKeys.AuthToken => ({
   domains: [],
 })
 
-/** The stored form of the email address in the field `ownerEmail`. Throws if the address is invalid. */
-export function readOwnerEmail(text: string): string {
+/** The stored form of the email address in this field. Throws if the address is invalid. */
+export function readEmail(field: string, text: string): string {
   const email = normalizeEmail(text)
   if (email !== null) return email
   throw new ApiError(
     'INVALID_ARGUMENT',
-    text.trim() === '' ? 'ownerEmail is required.' : 'ownerEmail must be a valid email address.',
+    text.trim() === '' ? `${field} is required.` : `${field} must be a valid email address.`,
   )
 }
+
+export const readOwnerEmail = (text: string): string => readEmail('ownerEmail', text)
 
 /** `owner@example.com` → `Owner Test API Key` (spec 1.1, 1.3). */
 function defaultName(ownerEmail: string, type: NewKey['type']): string {

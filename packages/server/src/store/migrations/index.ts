@@ -20,6 +20,7 @@ import * as erasures from './0019-erasures.ts'
 import * as fairJobs from './0020-fair-jobs.ts'
 import * as jobLanes from './0021-job-lanes.ts'
 import * as webhookEndpoints from './0023-webhook-endpoints.ts'
+import * as emails from './0024-emails.ts'
 import type { ColumnTypes, Migration } from './migration.ts'
 
 const types: Record<ColumnTypes['dialect'], ColumnTypes> = {
@@ -50,6 +51,7 @@ const migrations: Record<string, Migration> = {
   '0020-fair-jobs': fairJobs,
   '0021-job-lanes': jobLanes,
   '0023-webhook-endpoints': webhookEndpoints,
+  '0024-emails': emails,
 }
 
 /** Migrates the database to the newest schema. Servers that start at the same time wait for each other. */

@@ -268,6 +268,14 @@ export interface IdempotencyKeyTable {
   created_at: number
 }
 
+/** A link with which the owner of a workspace logs in. */
+export interface LoginLinkTable {
+  /** SHA-256 of the token in the link, which is not stored. */
+  token_hash: string
+  email: string
+  created_at: number
+}
+
 /** Named locks, which transactions hold one after the other (PostgreSQL only). */
 export interface LockTable {
   name: string
@@ -320,5 +328,6 @@ export interface Schema {
   erasures: ErasureTable
   jobs: JobTable
   idempotency_keys: IdempotencyKeyTable
+  login_links: LoginLinkTable
   locks: LockTable
 }

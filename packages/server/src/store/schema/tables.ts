@@ -141,6 +141,7 @@ export const tables = {
   erasures: { parent: 'api_keys' },
   jobs: { parent: null },
   idempotency_keys: { parent: null },
+  login_links: { parent: null },
   locks: { parent: null },
 } as const satisfies { readonly [T in Table]: Description<T> }
 

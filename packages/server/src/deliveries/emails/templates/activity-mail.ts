@@ -1,7 +1,7 @@
 import { cutText } from '../../../platform/cut-text.ts'
 import type { ActivityContent, MailItem, MailRecipient, RenderedMail } from '../mail-content.ts'
 import { footerHtml, footerText, type MailLinks } from './footer.ts'
-import { html, type Html, withLineBreaks } from './html.ts'
+import { html, type Html, withLineBreaks } from '../../../platform/html.ts'
 import { avatar, button, gap, page, styles } from './layout.ts'
 import { lines, oneLine, shownName, shownTime, webUrl } from './texts.ts'
 import { type Deed, deedOf, deedText, digestTitle, reasonFor, subjectOf, titleOf } from './wording.ts'

@@ -1,4 +1,4 @@
-import { html, type Html } from './html.ts'
+import { html, type Html } from '../../../platform/html.ts'
 import { styles } from './layout.ts'
 import { webUrl } from './texts.ts'
 

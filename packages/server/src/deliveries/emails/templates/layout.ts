@@ -1,4 +1,4 @@
-import { Html, html } from './html.ts'
+import { Html, html } from '../../../platform/html.ts'
 
 /**
  * The colors of mails. Clients that know `prefers-color-scheme` use the dark ones. Outlook and Gmail use the inline styles,

@@ -1,5 +1,5 @@
 import type { LoginLinkContent, RenderedMail } from '../mail-content.ts'
-import { html } from './html.ts'
+import { html } from '../../../platform/html.ts'
 import { button, gap, page, styles } from './layout.ts'
 import { webUrl } from './texts.ts'
 

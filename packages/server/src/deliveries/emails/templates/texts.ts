@@ -8,7 +8,8 @@ export const maxSubjectCharacters = 180
 /** Control characters, and characters that change the direction of the text after them. */
 const unprintable = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu
 /** Only the beginning is cleaned, because a text may have 50 KB. Twice as long as the cut text, as spaces are joined. */
-const beginningOf = (text: string, maxCharacters: number) => text.slice(0, maxCharacters * 2)
+const beginningOf = (text: string, maxCharacters: number) =>
+  text.slice(0, maxCharacters * 2).replace(/[\uD800-\uDBFF]$/, '')
 
 /**
  * One line that is safe in a header: without line breaks, control characters and the beginning of an encoded word

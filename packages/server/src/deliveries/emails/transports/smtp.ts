@@ -53,7 +53,7 @@ export function createSmtpTransport(
       }
     },
     async close() {
-      pool.close()
+      pool.close({ force: true })
     },
   }
 }

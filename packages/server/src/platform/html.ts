@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../../platform/safe-html.ts'
+import { escapeHtml } from './safe-html.ts'
 
 /** Text that is HTML already. Only the function `html` makes it. */
 export class Html {

@@ -1,0 +1,30 @@
+import { join } from 'node:path'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Log } from '../../../platform/log/log.ts'
+import type { MailTransport } from './mail-transport.ts'
+import { createOutbox } from './outbox.ts'
+import { createSmtpTransport } from './smtp.ts'
+
+interface MailServerSettings {
+  smtpUrl: string | undefined
+  publicOrigins: readonly string[]
+  dataDir: string
+}
+
+/** How mails of API keys without a provider of their own leave: through `SMTP_URL`, or into the outbox. */
+export function createMailTransport(
+  { smtpUrl, publicOrigins, dataDir }: MailServerSettings,
+  { clock, log }: { clock: Clock; log: Log },
+): MailTransport {
+  if (smtpUrl !== undefined) {
+    const { host } = new URL(smtpUrl)
+    log.info({ host }, 'mails are sent by SMTP')
+    if (publicOrigins.length === 0) {
+      log.warn('links in mails lead to localhost; set PUBLIC_URL to the address of this server')
+    }
+    return createSmtpTransport(smtpUrl)
+  }
+  const folder = join(dataDir, 'outbox')
+  log.info({ folder }, 'mails are written to the outbox; set SMTP_URL to send them')
+  return createOutbox({ folder, clock, log })
+}
