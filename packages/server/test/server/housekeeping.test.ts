@@ -148,12 +148,18 @@ describe.each(stores)('housekeeping on %s', (store) => {
     const keeper = housekeeping(0, unavailable)
     await keeper.run()
     expect(keeper.logged.map((line) => JSON.parse(line) as { level: number; job: string })).toMatchObject(
-      ['idempotencyKeys', 'presence', 'documentMigrations', 'erasures', 'endedGrants', 'events'].map(
-        (what) => ({
-          level: 40,
-          job: `${what}.prune`,
-        }),
-      ),
+      [
+        'idempotencyKeys',
+        'loginLinks',
+        'presence',
+        'documentMigrations',
+        'erasures',
+        'endedGrants',
+        'events',
+      ].map((what) => ({
+        level: 40,
+        job: `${what}.prune`,
+      })),
     )
   })
 
@@ -171,12 +177,12 @@ describe.each(stores)('housekeeping on %s', (store) => {
     keeper.clock.step(59_999)
     expect(writes).toBe(0)
     keeper.clock.step(1)
-    await vi.waitFor(() => expect(writes).toBe(6))
+    await vi.waitFor(() => expect(writes).toBe(7))
     keeper.clock.step(60 * 60 * 1000)
-    await vi.waitFor(() => expect(writes).toBe(12))
+    await vi.waitFor(() => expect(writes).toBe(14))
     await keeper.stop()
     keeper.clock.step(10 * 60 * 60 * 1000)
     expect(keeper.clock.pending).toBe(0)
-    expect(writes).toBe(12)
+    expect(writes).toBe(14)
   })
 })

@@ -130,6 +130,7 @@ describe('[O10] a log that cannot be written', () => {
           .map((line) => (JSON.parse(line) as { msg: string }).msg)
       await expect.poll(() => messages().at(-1)).toBe('stopped')
       expect(messages()).toEqual([
+        expect.stringContaining('written to the outbox'),
         expect.stringContaining('listening at '),
         'request',
         'shutting down',
