@@ -1,3 +1,4 @@
+import { currentPage } from '../../platform/current-page.ts'
 import { ApiError } from '@plenum/protocol/errors'
 import type { ThreadChanges } from '@plenum/protocol/realtime'
 import type { CommentAnnotationChange } from '../../operations/index.ts'
@@ -69,9 +70,10 @@ export class ThreadList extends LoadedList<ThreadsState> implements Threads {
     ...thread
   }: NewThread): Promise<string> {
     const comment = defined({ commentText, commentHtml, taggedUserContacts, attachments })
+    const { pageInfo = currentPage() } = thread
     const { data } = await this.#deps.operations.commentAnnotations.add({
       ...this.#document,
-      commentAnnotations: [{ ...thread, commentData: [comment] }],
+      commentAnnotations: [{ ...thread, ...(pageInfo && { pageInfo }), commentData: [comment] }],
     })
     return Object.keys(data)[0] as string
   }

@@ -41,6 +41,7 @@ export type NewThread = Pick<
   | 'type'
   | 'suggestion'
   | 'visibility'
+  | 'pageInfo'
 > &
   NewComment
 
@@ -56,7 +57,10 @@ export interface Threads extends ThreadsState {
   subscribe(listener: (threads: Threads) => void): Unsubscribe
   /** Loads older threads. */
   loadMore(): Promise<void>
-  /** Starts a thread with a first comment. Resolves with the id of the thread. */
+  /**
+   * Starts a thread with a first comment. Resolves with the id of the thread. Emails link to `pageInfo`, by default the page in
+   * which the user is.
+   */
   add(thread: NewThread): Promise<string>
   /** Adds a comment. Resolves with the id of the comment. */
   reply(annotationId: string, comment: NewComment): Promise<number>
