@@ -51,6 +51,10 @@ export const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> =
     getSecret: ['/workspace/advancedwebhook/endpoints/secret/get', 'apiKey', 'read', ['v2']],
     rotateSecret: ['/workspace/advancedwebhook/endpoints/secret/rotate', 'apiKey', 'write', ['v2']],
   },
+  deliveries: {
+    get: ['/workspace/deliveries/get', 'apiKey', 'read', ['v2']],
+    retry: ['/workspace/deliveries/retry', 'apiKey', 'write', ['v2']],
+  },
   notificationServiceConfig: {
     get: ['/workspace/notificationconfig/get', 'apiKey', 'read', ['v2']],
     update: ['/workspace/notificationconfig/update', 'apiKey', 'write', ['v2']],

@@ -9,6 +9,7 @@ import { commentAnnotations } from './operations/comment-annotations.ts'
 import { comments } from './operations/comments.ts'
 import { crdtVersions } from './operations/crdt-versions.ts'
 import { crdt } from './operations/crdt.ts'
+import { deliveries } from './operations/deliveries.ts'
 import { documents } from './operations/documents.ts'
 import { domains } from './operations/domains.ts'
 import { emailConfig } from './operations/email-config.ts'
@@ -42,6 +43,7 @@ export const operations = {
   webhookConfig,
   advancedWebhookConfig,
   webhookEndpoints,
+  deliveries,
   notificationServiceConfig,
   activityConfig,
   auth,
@@ -82,6 +84,7 @@ export * from './resources/comment-annotations.ts'
 export * from './resources/comments.ts'
 export * from './resources/crdt.ts'
 export * from './resources/editor-ranges.ts'
+export * from './resources/deliveries.ts'
 export * from './resources/documents.ts'
 export * from './resources/events.ts'
 export * from './resources/folders.ts'

@@ -248,7 +248,7 @@ export interface ApiKeysCreateInput {
   allowedDomains?: string[]
   /** Whether to allow `localhost` and `127.0.0.1`. Default: true for a testing key. */
   addLocalHostToAllowedDomains?: boolean
-  /** Whether emails are sent. Stored without effect: the server does not send email yet. */
+  /** Whether emails are sent. */
   useEmailService?: boolean
   /** Whether the URLs of the webhook service are called. */
   useWebhookService?: boolean
@@ -265,7 +265,7 @@ export interface ApiKeysCreateInput {
   requireAutoOrgUser?: boolean
   /** Whether users can make comments private. Backends always can. */
   enablePrivateComments?: boolean
-  /** Settings of the email service. Stored without effect: the server does not send email yet. */
+  /** Settings of the email service. */
   emailServiceConfig?: EmailServiceConfigInput
   /** Settings of the webhook service. */
   webhookServiceConfig?: WebhookServiceConfigInput

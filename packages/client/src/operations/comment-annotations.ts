@@ -40,6 +40,8 @@ export interface CommentAnnotationInput {
   visibility?: Visibility
   /** The range of an editor that the annotation is about. Default: none. Ignored under v1. */
   targetEditor?: EditorRange | null
+  /** The page on which the annotation was added. Ignored under v1. */
+  pageInfo?: PageInfo
 }
 
 export interface AddedAnnotation {
@@ -62,6 +64,8 @@ export interface CommentAnnotation {
   type: 'comment' | 'suggestion'
   /** `manual` or `chart`. */
   commentType: string
+  /** The page on which the annotation was added. */
+  pageInfo?: PageInfo
   /** The comments, oldest first. */
   comments: Comment[]
   /** The author of the annotation. */
@@ -125,6 +129,8 @@ export interface CommentAnnotationChange {
   visibility?: Visibility
   /** The range of an editor that the annotation is about. `null` removes it. Ignored under v1. */
   targetEditor?: EditorRange | null
+  /** Replaces the page of the annotation. Ignored under v1. */
+  pageInfo?: PageInfo
 }
 
 export interface UserReplacement {
@@ -275,6 +281,20 @@ export interface EditorRange {
   head: number | YjsPosition
   /** The text of the range. Default: the text that the range has now. At most 1,000 characters. */
   quote?: string
+}
+
+export interface PageInfo {
+  /** Address of the page. At most 2,000 characters. Must be a URL beginning with http:// or https://. */
+  url?: string
+  /**
+   * Address that opens the annotation. Emails link to it; without it, to `url`. At most 2,000 characters.
+   * Must be a URL beginning with http:// or https://.
+   */
+  commentUrl?: string
+  /** Title of the page, as emails show it. At most 1,000 characters. */
+  title?: string
+  /** Further keys are stored as sent. */
+  [key: string]: unknown
 }
 
 export interface Comment {

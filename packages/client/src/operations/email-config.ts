@@ -4,9 +4,9 @@ import type { NoInput } from './workspace.ts'
 import type { EmailServiceConfigInput, EmailServiceType } from './api-keys.ts'
 
 export interface EmailConfig {
-  /** Whether emails are sent. Stored without effect: the server does not send email yet. */
+  /** Whether emails are sent. */
   useEmailService: boolean
-  /** Settings of the email service. Stored without effect: the server does not send email yet. */
+  /** Settings of the email service. */
   emailServiceConfig: EmailServiceConfig
 }
 
@@ -82,27 +82,26 @@ export interface TriggersOutput {
 export type EmailConfigGetInput = NoInput
 
 export interface EmailConfigUpdateInput {
-  /** Whether emails are sent. Stored without effect: the server does not send email yet. */
+  /** Whether emails are sent. */
   useEmailService?: boolean
-  /** Settings of the email service. Stored without effect: the server does not send email yet. */
+  /** Settings of the email service. */
   emailServiceConfig?: EmailServiceConfigInput
 }
 
 /** Whether and how an API key sends emails about activity. */
 export interface EmailConfigOperations {
   /**
-   * Reads the email settings of the API key. The server does not send email yet and only stores the settings.
-   * The API key of the mail provider is masked. `triggers` is present once it was set.
+   * Reads the email settings of the API key. The API key of the mail provider is masked. `triggers` is
+   * present once it was set.
    *
    * `POST /v2/workspace/emailconfig/get`
    */
   get(input?: EmailConfigGetInput, options?: CallOptions): Promise<Result<EmailConfig>>
   /**
-   * Changes the email settings of the API key. The server does not send email yet and only stores the
-   * settings. Sent fields are merged into the stored ones. The first call that enables the service enables
-   * the default triggers, unless this or an earlier call sends `triggers`: then only the triggers that were
-   * sent as true are on. The API key of the mail provider is stored encrypted. Sending back the masked key
-   * keeps the stored key, and an empty string removes it.
+   * Changes the email settings of the API key. Sent fields are merged into the stored ones. The first call
+   * that enables the service enables the default triggers, unless this or an earlier call sends `triggers`:
+   * then only the triggers that were sent as true are on. The API key of the mail provider is stored
+   * encrypted. Sending back the masked key keeps the stored key, and an empty string removes it.
    *
    * `POST /v2/workspace/emailconfig/update`
    */

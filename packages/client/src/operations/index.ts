@@ -9,6 +9,7 @@ import type { EmailConfigOperations } from './email-config.ts'
 import type { WebhookConfigOperations } from './webhook-config.ts'
 import type { AdvancedWebhookConfigOperations } from './advanced-webhook-config.ts'
 import type { WebhookEndpointsOperations } from './webhook-endpoints.ts'
+import type { DeliveriesOperations } from './deliveries.ts'
 import type { NotificationServiceConfigOperations } from './notification-service-config.ts'
 import type { ActivityConfigOperations } from './activity-config.ts'
 import type { AuthOperations } from './auth.ts'
@@ -41,6 +42,7 @@ export type * from './email-config.ts'
 export type * from './webhook-config.ts'
 export type * from './advanced-webhook-config.ts'
 export type * from './webhook-endpoints.ts'
+export type * from './deliveries.ts'
 export type * from './notification-service-config.ts'
 export type * from './activity-config.ts'
 export type * from './auth.ts'
@@ -85,6 +87,8 @@ export interface Operations {
   readonly advancedWebhookConfig: AdvancedWebhookConfigOperations
   /** URLs of yours that receive signed deliveries of the events that you choose. */
   readonly webhookEndpoints: WebhookEndpointsOperations
+  /** The emails and webhooks of an API key: whether each has arrived, and sending it again. */
+  readonly deliveries: DeliveriesOperations
   /** Which events notify users, and when the notifications are sent. */
   readonly notificationServiceConfig: NotificationServiceConfigOperations
   /** Whether and how an API key records activities. */

@@ -19,8 +19,7 @@ export const emailConfig = {
     body: 'optional',
     title: 'Get Email Config',
     summary: 'Reads the email settings of the API key.',
-    description:
-      'The server does not send email yet and only stores the settings. The API key of the mail provider is masked. `triggers` is present once it was set.',
+    description: 'The API key of the mail provider is masked. `triggers` is present once it was set.',
     input: NoInput,
     output: EmailConfig,
     message: 'Email configuration retrieved successfully.',
@@ -48,7 +47,7 @@ export const emailConfig = {
     title: 'Update Email Config',
     summary: 'Changes the email settings of the API key.',
     description:
-      'The server does not send email yet and only stores the settings. Sent fields are merged into the stored ones. The first call that enables the service enables the default triggers, unless this or an earlier call sends `triggers`: then only the triggers that were sent as true are on. The API key of the mail provider is stored encrypted. Sending back the masked key keeps the stored key, and an empty string removes it.',
+      'Sent fields are merged into the stored ones. The first call that enables the service enables the default triggers, unless this or an earlier call sends `triggers`: then only the triggers that were sent as true are on. The API key of the mail provider is stored encrypted. Sending back the masked key keeps the stored key, and an empty string removes it.',
     input: Type.Object({
       useEmailService: Type.Optional(UseEmailService),
       emailServiceConfig: Type.Optional(described(EmailServiceConfigInput, emailServiceDescription)),

@@ -87,6 +87,25 @@ export const TargetElement = openObject(
   }),
 )
 
+const pageUrl = (description: string) =>
+  Type.Optional(
+    Type.String({
+      maxLength: 2_000,
+      pattern: '^https?://[^\\s]+$',
+      'x-invalid': 'must be a URL beginning with http:// or https://.',
+      description,
+    }),
+  )
+
+/** The page on which an annotation was added. Further keys are stored. */
+export const PageInfo = openObject(
+  Type.Object({
+    url: pageUrl('Address of the page.'),
+    commentUrl: pageUrl('Address that opens the annotation. Emails link to it; without it, to `url`.'),
+    title: Type.Optional(shortText('Title of the page, as emails show it.')),
+  }),
+)
+
 export const CommentContext = openObject(
   Type.Object({
     access: Type.Optional(
@@ -154,6 +173,7 @@ export const CommentAnnotationInput = Type.Object({
   targetEditor: v2Only(
     orNull(EditorRange, 'The range of an editor that the annotation is about. Default: none.'),
   ),
+  pageInfo: v2Only(described(PageInfo, 'The page on which the annotation was added.')),
 })
 export type CommentAnnotationInput = Type.Static<typeof CommentAnnotationInput>
 
@@ -184,6 +204,7 @@ export const CommentAnnotationChange = Type.Object({
   targetEditor: v2Only(
     orNull(EditorRange, 'The range of an editor that the annotation is about. `null` removes it.'),
   ),
+  pageInfo: v2Only(described(PageInfo, 'Replaces the page of the annotation.')),
 })
 export type CommentAnnotationChange = Type.Static<typeof CommentAnnotationChange>
 
@@ -212,6 +233,7 @@ export const CommentAnnotation = openObject(
     }),
     type: choice(['comment', 'suggestion'], 'Kind of the annotation.'),
     commentType: text('`manual` or `chart`.'),
+    pageInfo: Type.Optional(described(PageInfo, 'The page on which the annotation was added.')),
     comments: Type.Array(Comment, { description: 'The comments, oldest first.' }),
     from: described(User, 'The author of the annotation.'),
     status: described(Status, 'The status.'),

@@ -106,10 +106,8 @@ export const EmailServiceConfig = Type.Object({
   triggers: Type.Optional(described(TriggersOutput, emailTriggers)),
 })
 
-const notSentYet = 'Stored without effect: the server does not send email yet.'
-
-export const UseEmailService = flag(`Whether emails are sent. ${notSentYet}`)
-export const emailServiceDescription = `Settings of the email service. ${notSentYet}`
+export const UseEmailService = flag('Whether emails are sent.')
+export const emailServiceDescription = 'Settings of the email service.'
 
 export const EmailConfig = Type.Object({
   useEmailService: UseEmailService,

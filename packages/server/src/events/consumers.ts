@@ -1,8 +1,9 @@
 import { activityLog } from './activity-log.ts'
 import type { AnnotationEvent, EditorEvent, EventConsumer, EventScope } from './consumer.ts'
 import { inbox } from './inbox/inbox.ts'
+import { webhooks } from './webhooks.ts'
 
-const consumers: readonly EventConsumer[] = [activityLog, inbox]
+const consumers: readonly EventConsumer[] = [activityLog, inbox, webhooks]
 
 /** Gives each consumer the events that it wants, in the transaction that records them. */
 export async function publishEvents(scope: EventScope, events: readonly AnnotationEvent[]): Promise<void> {

@@ -110,7 +110,8 @@ describe.each(stores)('claims of jobs on %s', (store) => {
         await opened
         const change = (db: Db) => jobs.recordProgress(db, job, 0)
         await expect(database.write(change, job.apiKey)).rejects.toThrow(jobs.ClaimLost)
-        await database.write((db) => jobs.postpone(db, job, 0), job.apiKey)
+        const postpone = (db: Db) => jobs.postpone(db, job, 0)
+        await expect(database.write(postpone, job.apiKey)).rejects.toThrow(jobs.ClaimLost)
         await database.write((db) => jobs.giveBack(db, job), job.apiKey)
         expect(await database.write((db) => jobs.finish(db, job), job.apiKey)).toBe(false)
         steps.push('paused continued')

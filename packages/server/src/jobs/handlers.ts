@@ -1,11 +1,13 @@
 import { announceEditor } from './announce-editor.ts'
 import { deliverNotification, type NotificationDeps } from './deliver-notification.ts'
+import { digestEmails, type EmailDeps, prepareEmails, sendEmail } from './emails.ts'
 import { type ErasureDeps, eraseUsers } from './erasure/erase-users.ts'
 import type { JobHandlers } from './job.ts'
 import { migrateDocument, type MigrationDeps } from './migrate-document.ts'
 import { type Mails, sendLoginLink } from './send-login-link.ts'
+import { dispatchWebhooks, sendWebhook, type WebhookDeps } from './webhooks.ts'
 
-export interface JobHandlerDeps extends MigrationDeps, ErasureDeps, NotificationDeps {
+export interface JobHandlerDeps extends MigrationDeps, ErasureDeps, NotificationDeps, EmailDeps, WebhookDeps {
   mails: Mails
 }
 
@@ -15,4 +17,9 @@ export const createJobHandlers = (deps: JobHandlerDeps): JobHandlers => ({
   'notification.deliver': deliverNotification(deps),
   'crdt.changed': announceEditor,
   'email.loginLink': sendLoginLink(deps.mails),
+  'webhook.dispatch': dispatchWebhooks(deps),
+  'webhook.send': sendWebhook(deps),
+  'email.prepare': prepareEmails(deps),
+  'email.digest': digestEmails(),
+  'email.send': sendEmail(deps),
 })

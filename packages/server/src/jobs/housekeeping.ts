@@ -2,6 +2,7 @@ import { type Clock, type StopTimer, systemClock } from '../platform/clock.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { JobObserver } from '../platform/metrics/metrics.ts'
 import type { Database, Db } from '../store/engine/db.ts'
+import * as deliveries from '../store/deliveries/deliveries.ts'
 import * as documentMigrations from '../store/documents/document-migrations.ts'
 import * as erasures from '../store/erasures/erasures.ts'
 import * as events from '../store/events.ts'
@@ -11,6 +12,8 @@ import * as presence from '../store/documents/presence.ts'
 import * as removedGrants from '../store/access/removed-grants.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
+/** How long an operator can look at a delivery and repeat it (spec 28.1). */
+const deliveryRetentionMs = 14 * dayMs
 const intervalMs = 60 * 60 * 1000
 /**
  * The first run is not at the start, when a server is busy, and not after an hour, which a server that restarts often would
@@ -34,6 +37,7 @@ const prunes = (eventRetentionDays: number): Record<string, Prune> => ({
   'documentMigrations.prune': documentMigrations.prune,
   'erasures.prune': erasures.prune,
   'endedGrants.prune': removedGrants.prune,
+  'deliveries.prune': (db, now, maxRows) => deliveries.prune(db, now - deliveryRetentionMs, maxRows),
   'events.prune': (db, now, maxRows) => events.prune(db, now - eventRetentionDays * dayMs, maxRows),
 })
 

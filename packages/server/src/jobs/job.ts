@@ -12,8 +12,8 @@ export interface JobContext<K extends JobKind> {
   clock: Clock
   /** Publishes a message to open sessions of the job's API key. Call it once the change is durable. */
   signal: (message: Signal) => void
-  /** Makes the runner look for jobs in a lane of the API key. Call it once a job was added there. */
-  wake: (lane: string) => void
+  /** Makes the runner look for jobs in a lane of the API key: now, or after a time. Call it once a job was added there. */
+  wake: (lane: string, waitMs?: number) => void
   /** Aborted when the server stops. What was not finished then runs again after the restart. */
   stopping: AbortSignal
 }

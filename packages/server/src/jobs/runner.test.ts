@@ -35,6 +35,9 @@ async function scene(database: Database = server.database) {
     resumeDeletions: () => {},
     permissionProvider: {} as never,
     mails: {} as never,
+    storedDocuments: {} as never,
+    sendWebhook: {} as never,
+    sendMail: {} as never,
   })
   const bus = createServerBus(log)
   const runner = createJobRunner({ database, handlers, bus, log, clock, observe: createMetrics().job })

@@ -68,7 +68,7 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
       now: clock.now(),
       clock,
       signal: (message: Signal) => bus.publish({ ...message, apiKey }),
-      wake: (lane: string) => wake(apiKey, lane),
+      wake: (lane: string, waitMs?: number) => wakeIn(waitMs, { apiKey, lane }),
       stopping: stopping.signal,
     }
     const isAbandoned = job.attempts > (handler.maxAttempts ?? defaultMaxAttempts)
@@ -136,9 +136,10 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
     if (!isStopped) (lane === '' ? sharedTurns : ownTurns).add({ apiKey, lane })
   }
 
-  /** For a wait that is shorter than the time until the next poll. A poll finds the job after a longer one. */
-  const wakeIn = (waitMs: number, { apiKey, lane }: Lane) => {
-    if (waitMs < pollMs) clock.setTimeout(() => wake(apiKey, lane), waitMs)
+  /** After a longer wait than the time between two polls, a poll finds the job. */
+  const wakeIn = (waitMs = 0, { apiKey, lane }: Lane) => {
+    if (waitMs <= 0) wake(apiKey, lane)
+    else if (waitMs < pollMs) clock.setTimeout(() => wake(apiKey, lane), waitMs)
   }
 
   const wakeDue = async () => {

@@ -9,6 +9,7 @@ import { annotationHandlers } from './comments/annotations.ts'
 import { commentHandlers } from './comments/comments.ts'
 import { crdtVersionHandlers } from './crdt-versions.ts'
 import { crdtHandlers } from './crdt.ts'
+import { deliveryHandlers } from './deliveries.ts'
 import { documentHandlers } from './documents.ts'
 import { domainHandlers } from './domains.ts'
 import { emailConfigHandlers } from './email-config.ts'
@@ -43,6 +44,7 @@ export const handlers: AllHandlers = {
   webhookConfig: webhookConfigHandlers,
   advancedWebhookConfig: advancedWebhookConfigHandlers,
   webhookEndpoints: webhookEndpointHandlers,
+  deliveries: deliveryHandlers,
   notificationServiceConfig: notificationServiceConfigHandlers,
   activityConfig: activityConfigHandlers,
   auth: authHandlers,

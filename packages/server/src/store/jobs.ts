@@ -1,3 +1,4 @@
+import type { EventName } from '@plenum/protocol'
 import { sql } from 'kysely'
 import { yieldIfLate } from '../platform/turns/loop-time.ts'
 import { batched } from './engine/batched.ts'
@@ -13,6 +14,25 @@ export interface Jobs {
   'crdt.changed': EditorRef & { createdAt: number }
   /** The API key of the job is the workspace of the owner. */
   'email.loginLink': { email: string; sealedUrl: string; expiresAt: number }
+  /** The event as it was recorded. */
+  'webhook.dispatch': { event: Record<string, unknown> }
+  'webhook.send': { deliveryId: string }
+  /** An event that is sent by email, to whom is not known yet. */
+  'email.prepare': { notificationId: string; event: MailedEvent; isBatched: boolean }
+  /** Sends the digests of the batch that ended at this time. */
+  'email.digest': { organizationId: string; endedAt: number }
+  'email.send': { deliveryId: string }
+}
+
+/** An event about an annotation, as far as emails need it. */
+export interface MailedEvent {
+  organizationId: string
+  documentId: string
+  annotationId: string
+  commentId: number | null
+  name: EventName
+  actorId: string | null
+  seq: number
 }
 
 export type JobKind = keyof Jobs
@@ -238,6 +258,7 @@ export async function reschedule(
   jobIds: readonly string[],
   runAt: number,
 ): Promise<void> {
+  if (jobIds.length === 0) return
   await db
     .updateTable('jobs')
     .set({ run_at: runAt, available_at: runAt, attempts: 0, claims: sql`claims + 1` })
@@ -246,10 +267,9 @@ export async function reschedule(
     .execute()
 }
 
-/** Ends the lease. The job does not run before `runAt`. No effect if the claim is lost. */
-export async function postpone(db: Db, job: Claim, runAt: number): Promise<void> {
-  await updateClaimed(db, job).set({ run_at: runAt, available_at: runAt }).execute()
-}
+/** Ends the lease. The job does not run before `runAt`. Fails with `ClaimLost` if another server has claimed the job. */
+export const postpone = (db: Db, job: Claim, runAt: number): Promise<void> =>
+  changeClaimed(updateClaimed(db, job).set({ run_at: runAt, available_at: runAt }))
 
 /**
  * Prolongs the lease of a job that makes progress, and forgets the attempts that failed before. Fails with `ClaimLost` if

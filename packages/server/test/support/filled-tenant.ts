@@ -106,6 +106,8 @@ async function addRowsWithoutExample({ database }: TestServer, { apiKey }: given
         seq: 1,
         job_id: 'none',
         deliver_at: null,
+        to_inbox: 1,
+        to_email: 0,
       })
       .execute()
     await db.insertInto('pruned_events').values({ api_key: apiKey, transaction_id: 0, event_id: 0 }).execute()
@@ -126,6 +128,29 @@ async function addRowsWithoutExample({ database }: TestServer, { apiKey }: given
     await db
       .insertInto('deletions')
       .values({ deletion_id: `del-${apiKey}`, api_key: apiKey, scope, leased_until: never, created_at: 1 })
+      .execute()
+    const message = { api_key: apiKey, message_id: `msg-${apiKey}` }
+    await db
+      .insertInto('delivery_messages')
+      .values({ ...message, event: 'comment.add', data: '{}', created_at: 1 })
+      .execute()
+    await db
+      .insertInto('deliveries')
+      .values({
+        ...message,
+        delivery_id: `dlv-${apiKey}`,
+        channel: 'email',
+        target: 'a@example.com',
+        user_id: 'u1',
+        event: 'comment.add',
+        status: 'failed',
+        attempts: 1,
+        created_at: 1,
+      })
+      .execute()
+    await db
+      .insertInto('digest_items')
+      .values({ ...message, organization_id, user_id: 'u1', email: 'a@example.com', created_at: 1 })
       .execute()
     const due = { run_at: never, available_at: never, created_at: 1 }
     const job = { api_key: apiKey, job_id: `job-${apiKey}`, lane: '', kind: 'none', payload: '{}' }

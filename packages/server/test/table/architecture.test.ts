@@ -76,7 +76,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
     ours: ['protocol', 'server/access', 'server/bus.ts', 'server/events', 'server/platform', 'server/store'],
     theirs: [],
   },
-  // Mails and webhooks: what they contain, and one attempt to send one.
+  // Mails and webhooks: what they contain, who gets them, and one attempt to send one.
   'server/deliveries': {
     ours: [
       'protocol',

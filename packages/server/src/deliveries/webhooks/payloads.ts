@@ -1,8 +1,8 @@
 import { groupedNames, splitGroupedName } from '@plenum/protocol'
 import type { WebhookData } from './webhook-data.ts'
 
-/** Pages of clients are not stored. Receivers may expect the field. */
-const pageInfo = {}
+/** The page of the annotation. Receivers may expect the field. */
+const pageInfoOf = ({ commentAnnotation }: WebhookData) => commentAnnotation?.pageInfo ?? {}
 
 /** The group and the name of an event: `comment.newlyAdded` → `['comment', 'newlyAdded']`. */
 function groupedNameOf({ event }: WebhookData) {
@@ -23,7 +23,7 @@ export function advancedPayload(data: WebhookData) {
     source,
     platform,
     webhookId,
-    data: { ...shown, metadata: { apiKey, document, organization, pageInfo } },
+    data: { ...shown, metadata: { apiKey, document, organization, pageInfo: pageInfoOf(data) } },
     ...(usersOrganizationNotificationsConfig && { usersOrganizationNotificationsConfig }),
     ...(usersDocumentNotificationsConfig && { usersDocumentNotificationsConfig }),
     ...(isShortened && { isShortened }),
@@ -53,7 +53,7 @@ export function basicPayload(data: WebhookData, kind: 'raw' | 'processed') {
       organizationId,
       clientDocumentId: documentId,
       clientOrganizationId: organizationId,
-      pageInfo,
+      pageInfo: pageInfoOf(data),
       documentMetadata: document,
       organizationMetadata: organization,
     },

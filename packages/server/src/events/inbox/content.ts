@@ -82,17 +82,26 @@ function profileOf(userId: string, profile: User | undefined) {
   return { userId, name: cut(name), ...(typeof email === 'string' && { email: cut(email) }) }
 }
 
-/** The text of the comment, with names in place of ids. An application that keeps the texts itself provides it. */
+/** The text of the comment. An application that keeps the texts itself provides it. */
 function bodyOf(
   comment: StoredComment | undefined,
   profiles: ReadonlyMap<string, User>,
 ): Pick<Content, 'displayBodyMessage' | 'isNotificationResolverUsed'> {
-  const { commentText, commentHtml, isCommentResolverUsed, mentioned = [] } = comment?.content ?? {}
+  const text = comment && readableText(comment, profiles)
+  if (text !== undefined) return { displayBodyMessage: cut(text, maxBodyCharacters) }
+  return comment?.content.isCommentResolverUsed ? { isNotificationResolverUsed: true } : {}
+}
+
+/** The plain text of a comment, with names in place of ids. Undefined: it has none. */
+export function readableText(
+  { content: { commentText, commentHtml, mentioned } }: StoredComment,
+  profiles: ReadonlyMap<string, Pick<User, 'name'>>,
+): string | undefined {
   const text = commentText ?? (commentHtml === undefined ? undefined : plainText(commentHtml))
-  if (text === undefined) return isCommentResolverUsed ? { isNotificationResolverUsed: true } : {}
-  const readable = mentioned.reduce(
-    (shown, id) => shown.replaceAll(`{{${id}}}`, () => `@${cut(profiles.get(id)?.name ?? id)}`),
-    text,
-  )
-  return { displayBodyMessage: cut(readable.trim(), maxBodyCharacters) }
+  return mentioned
+    .reduce<string | undefined>(
+      (shown, id) => shown?.replaceAll(`{{${id}}}`, () => `@${cut(profiles.get(id)?.name ?? id)}`),
+      text,
+    )
+    ?.trim()
 }

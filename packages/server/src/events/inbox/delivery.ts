@@ -1,27 +1,25 @@
+import { newId } from '../../access/ids.ts'
 import type { PermissionProvider } from '../../access/provider/permission-provider.ts'
-import { findViewers } from '../../access/viewers.ts'
-import type { ApiKey } from '../../store/api-keys.ts'
 import * as apiKeys from '../../store/api-keys.ts'
-import type { StoredAnnotation } from '../../store/comments/annotation.ts'
 import * as annotations from '../../store/comments/annotations.ts'
-import * as comments from '../../store/comments/comments.ts'
-import * as views from '../../store/comments/views.ts'
 import * as deletions from '../../store/deletions.ts'
 import type { Db } from '../../store/engine/db.ts'
 import type { Job } from '../../store/jobs.ts'
 import * as jobs from '../../store/jobs.ts'
 import type { PendingNotification } from '../../store/notifications/pending.ts'
 import * as pending from '../../store/notifications/pending.ts'
-import type { NewRecipient } from '../../store/notifications/recipients.ts'
 import { findSettings } from '../../store/notifications/service-config.ts'
 import { collect } from './batches.ts'
 import { readContent } from './content.ts'
+import { recipientsOf } from './event-recipients.ts'
 import { NotificationWriter, type NotificationWriterDeps } from './notification-writer.ts'
-import { findRecipients, type RecipientSearch } from './recipients.ts'
 
 export interface DeliveryDeps extends NotificationWriterDeps {
   permissionProvider: PermissionProvider
+  wake: (lane: string) => void
 }
+
+const emailLane = jobs.laneOf('email.prepare')
 
 /** How long a notification waits for a document that is being moved or deleted. */
 const movingMs = 5_000
@@ -32,7 +30,7 @@ const movingMs = 5_000
  * do.
  */
 export async function deliver(deps: DeliveryDeps, job: Job<'notification.deliver'>): Promise<boolean> {
-  const { database, clock } = deps
+  const { database, clock, wake } = deps
   const { apiKey, payload } = job
   const { read } = database
   const notification = await pending.find(read, apiKey, payload.organizationId, payload.notificationId)
@@ -48,11 +46,28 @@ export async function deliver(deps: DeliveryDeps, job: Job<'notification.deliver
   if (!annotation) return endWithoutAnnotation(deps, job, notification)
   const content = await readContent(read, apiKey, notification, annotation)
   const writer = new NotificationWriter(deps, job, { ...notification, content, timestamp: now })
-  if (content) {
-    for await (const some of recipientsOf(deps, key, notification, annotation, now)) await writer.add(some)
+  if (content && notification.toInbox) {
+    const search = { channel: 'inbox', now } as const
+    for await (const some of recipientsOf(deps, key, notification, annotation, search)) await writer.add(some)
   }
-  await writer.end()
+  const isMailed = content !== undefined && notification.toEmail
+  await writer.end(isMailed ? addEmailJob : undefined)
+  if (isMailed) wake(emailLane)
   return true
+
+  /** The recipients of emails are found in a job of its own: inboxes do not wait for them. */
+  async function addEmailJob(db: Db) {
+    const { organizationId, id, documentId, annotationId, commentId, name, actorId, seq, deliverAt } =
+      notification as PendingNotification
+    const payload = {
+      notificationId: id,
+      event: { organizationId, documentId, annotationId, commentId, name, actorId, seq },
+      isBatched: deliverAt !== null,
+    }
+    const { runAt } = job
+    const kind = 'email.prepare' as const
+    await jobs.add(db, { jobId: newId('job'), apiKey, kind, payload, now, runAt, lane: emailLane })
+  }
 }
 
 /** While a document moves, its annotations may be elsewhere for a moment. Otherwise the annotation was deleted. */
@@ -70,46 +85,4 @@ async function endWithoutAnnotation(
     if (await jobs.finish(db, job)) await pending.remove(db, apiKey, organizationId, id)
   }, apiKey)
   return true
-}
-
-/** The users who are notified (spec 18.7), in slices. */
-async function* recipientsOf(
-  { database: { read: db }, permissionProvider }: DeliveryDeps,
-  key: ApiKey,
-  { organizationId, documentId, actorId, seq }: PendingNotification,
-  annotation: StoredAnnotation,
-  now: number,
-): AsyncGenerator<NewRecipient[]> {
-  const { apiKey } = key
-  const users = await comments.findUsers(db, apiKey, organizationId, annotation)
-  const unwilling = new Set(
-    users.flatMap(({ userId, involvement }) => (involvement === 'unsubscribed' ? userId : [])),
-  )
-  if (actorId !== null) unwilling.add(actorId)
-  const { authorId, assigneeId, audience } = annotation
-  const involved = new Set([authorId, ...(assigneeId === null ? [] : [assigneeId])])
-  for (const { userId } of users) involved.add(userId)
-  const accept = async (among: readonly NewRecipient[]) => {
-    const userIds = among.flatMap(({ userId }) => userId ?? []).filter((userId) => !unwilling.has(userId))
-    const isViewer = await findViewers(db, { apiKey, organizationId, now }, audience, userIds)
-    const seen = await views.findSeen(db, apiKey, organizationId, annotation, userIds, seq)
-    const accepted = new Set(userIds.filter((userId) => isViewer(userId) && !seen.has(userId)))
-    return among.filter(({ userId }) => userId !== null && accepted.has(userId))
-  }
-  const check: RecipientSearch['check'] = async (work) => {
-    const result = await permissionProvider.check(key, work)
-    // Without the answer of the provider, users would be left out forever. The job runs again after the restart.
-    if (permissionProvider.isStopped) throw new Error('The server stops.')
-    return result
-  }
-  yield* findRecipients(
-    { db, caller: key, now, check, accept },
-    {
-      organizationId,
-      documentId,
-      notifyUsers: [...involved].filter((userId) => !unwilling.has(userId)).map((userId) => ({ userId })),
-      notifyAll: true,
-      verifyUserPermissions: true,
-    },
-  )
 }

@@ -3,10 +3,11 @@ import { newId, newNotificationId } from '../../access/ids.ts'
 import * as jobs from '../../store/jobs.ts'
 import * as pending from '../../store/notifications/pending.ts'
 import { findSettings } from '../../store/notifications/service-config.ts'
+import { findMailedEvents } from '../../store/deliveries/email-settings.ts'
 import type { EventConsumer } from '../consumer.ts'
 
 /**
- * Notifies users of events (spec 18.7). The transaction of the event stores a pending notification and its job, so neither is
+ * Notifies users of events (spec 18.7), in their inboxes and by email. The transaction of the event stores a pending notification and its job, so neither is
  * ever lost. The job finds the recipients, which may be very many.
  */
 export const inbox: EventConsumer = {
@@ -17,9 +18,12 @@ export const inbox: EventConsumer = {
     if (notifying.length === 0) return
     const { events: enabled, delaySeconds } = await findSettings(db, key)
     const { apiKey } = key
+    const mailed = await findMailedEvents(db, apiKey)
     const added = notifying
-      .filter(({ name }) => enabled.has(name as EventName))
+      .filter(({ name }) => enabled.has(name as EventName) || mailed.has(name as EventName))
       .map(({ organizationId, documentId, annotationId, commentId, name, actorId, seq }) => ({
+        toInbox: enabled.has(name as EventName),
+        toEmail: mailed.has(name as EventName),
         organizationId,
         id: newNotificationId(),
         documentId,

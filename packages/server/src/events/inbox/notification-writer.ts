@@ -49,14 +49,18 @@ export class NotificationWriter {
     if (this.#waiting.length > maxPerTransaction) await this.#writeWaiting()
   }
 
-  /** Ends the job. The notification becomes visible, if it has recipients and the annotation still exists. */
-  async end(): Promise<void> {
+  /**
+   * Ends the job. The notification becomes visible, if it has recipients and the annotation still exists. `onEnded` runs in the
+   * same transaction.
+   */
+  async end(onEnded?: (db: Db) => Promise<void>): Promise<void> {
     if (this.#isHidden) await this.#writeWaiting()
     const { organizationId, id, annotationId } = this.#notification
     const { apiKey } = this.#job
     const isDelivered = await this.#deps.database.write(async (db) => {
       if (!(await jobs.finish(db, this.#job))) return false
       await pending.remove(db, apiKey, organizationId, id)
+      await onEnded?.(db)
       if (!this.#isHidden && this.#waiting.length === 0) return false
       if (!(await annotations.hold(db, apiKey, this.#notification, annotationId))) return false
       if (this.#isHidden) await this.#show(db)

@@ -30,6 +30,8 @@ export interface RecipientSearch {
   now: number
   /** Gives `work` the answers of the permission provider. Runs it again if it needs more of them. */
   check: <T>(work: (answers: ProviderAnswers | undefined) => Promise<T>) => Promise<T>
+  /** The channel whose preferences apply. Default: the inbox. */
+  channel?: 'inbox' | 'email'
   /** Returns those who are notified. Default: all. */
   accept?: (among: readonly NewRecipient[]) => Promise<NewRecipient[]>
 }
@@ -66,12 +68,12 @@ const addressOf = (email: string | undefined) => email?.trim().toLowerCase() || 
  * not read the document.
  */
 export async function* findRecipients(
-  { db, caller, now, check, accept = async (among) => [...among] }: RecipientSearch,
+  { db, caller, now, check, channel = 'inbox', accept = async (among) => [...among] }: RecipientSearch,
   selection: RecipientSelection,
 ): AsyncGenerator<NewRecipient[]> {
   const { organizationId, notifyUsers, notifyAll, verifyUserPermissions } = selection
   const wanted = async (among: readonly NewRecipient[]) => {
-    const willing = await accept(await filterByPreference(db, caller.apiKey, selection, among))
+    const willing = await accept(await filterByPreference(db, caller.apiKey, selection, channel, among))
     if (!verifyUserPermissions) return willing
     return check(async (answers) =>
       willing.filter(await readersOf(db, caller, selection, willing, now, answers)),
@@ -156,17 +158,18 @@ async function* findNamed(
   yield [...ownerless].map((email) => ({ userId: null, email }))
 }
 
-/** The recipients whose inbox preference allows the notification (spec 18.6). `MINE` allows those that name the user. */
+/** The recipients whose preference allows the notification (spec 18.6). `MINE` allows those that name the user. */
 async function filterByPreference(
   db: Db,
   apiKey: string,
   { organizationId, documentId }: RecipientSelection,
+  channel: 'inbox' | 'email',
   among: readonly NewRecipient[],
 ): Promise<NewRecipient[]> {
   const userIds = among.flatMap(({ userId }) => userId ?? [])
   const choices = await configs.find(db, apiKey, organizationId, [documentId], userIds)
   return among.filter(({ userId, named }) => {
-    const { inbox } = userId === null ? {} : choices.effective(userId, documentId)
-    return inbox === 'MINE' ? named : inbox !== 'NONE'
+    const preference = userId === null ? undefined : choices.effective(userId, documentId)[channel]
+    return preference === 'MINE' ? named : preference !== 'NONE'
   })
 }

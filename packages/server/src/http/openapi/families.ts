@@ -43,6 +43,10 @@ export const families: Record<Family, { title: string; description: string }> = 
     title: 'Webhook endpoints',
     description: 'URLs of yours that receive signed deliveries of the events that you choose.',
   },
+  deliveries: {
+    title: 'Deliveries',
+    description: 'The emails and webhooks of an API key: whether each has arrived, and sending it again.',
+  },
   notificationServiceConfig: {
     title: 'Notification configuration',
     description: 'Which events notify users, and when the notifications are sent.',

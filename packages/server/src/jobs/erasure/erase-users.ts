@@ -4,6 +4,7 @@ import { runSteps, type RowStep } from '../../store/deletions/row-step.ts'
 import type { Db } from '../../store/engine/db.ts'
 import * as erasures from '../../store/erasures/erasures.ts'
 import type { Erasure, ErasurePosition } from '../../store/erasures/erasures.ts'
+import { removeDeliveries } from '../../store/erasures/erased-deliveries.ts'
 import { emptyEvents } from '../../store/erasures/erased-events.ts'
 import { removeAccess, removeUserRows } from '../../store/erasures/user-rows.ts'
 import * as jobs from '../../store/jobs.ts'
@@ -88,12 +89,15 @@ async function startOf(db: Db, apiKey: string, erasure: Erasure, after: string):
   return { organizationId: await erasures.nextOrganization(db, apiKey, erasure, after), step: 0 }
 }
 
-/** The steps in an organization, or behind all organizations: the log of events belongs to the API key. */
+/** The steps in an organization, or behind all organizations: events and deliveries belong to the API key. */
 function stepsIn(context: ThreadContext, erasure: Erasure, organizationId: string | undefined): RowStep[] {
   const { caller, now, signal } = context
   const { apiKey } = caller
   const { userIds, organizationIds } = erasure
-  if (organizationId === undefined) return [emptyEvents(apiKey, userIds, organizationIds)]
+  if (organizationId === undefined) {
+    const erased = [apiKey, userIds, organizationIds] as const
+    return [emptyEvents(...erased), ...removeDeliveries(...erased)]
+  }
   const erased = { apiKey, organizationId, userIds }
   const onRemoved = () => signal({ kind: 'access', userIds })
   return [

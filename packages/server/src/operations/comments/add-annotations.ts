@@ -219,7 +219,7 @@ function emptyAnnotation(
 }
 
 function dataOf(sent: CommentAnnotationInput, ranges: AnchoredRanges, isUser: boolean): AnnotationData {
-  const { location, targetElement, context, priority, visibility, commentType } = sent
+  const { location, targetElement, context, priority, visibility, commentType, pageInfo } = sent
   const targetEditor = sent.targetEditor && ranges.get(sent.targetEditor)
   const type = sent.type ?? 'comment'
   return {
@@ -232,6 +232,7 @@ function dataOf(sent: CommentAnnotationInput, ranges: AnchoredRanges, isUser: bo
     ...(context && { context }),
     ...(visibility && visibility.type !== 'public' && { visibility }),
     ...(commentType && { commentType }),
+    ...(pageInfo && { pageInfo }),
     ...(type === 'suggestion' && { suggestion: { ...sent.suggestion, status: 'pending' as const } }),
     ...(!isUser && { sourceType: 'rest-api' as const }),
   }

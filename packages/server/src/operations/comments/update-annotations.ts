@@ -131,13 +131,15 @@ function applyChange(
   changes: ThreadChanges,
 ): void {
   const after: StoredAnnotation = { ...before, data: { ...before.data }, lastUpdated: now }
-  const { location, targetElement, context, status, priority, visibility, from, assignedTo } = change
+  const { location, targetElement, context, status, priority, visibility, from, assignedTo, pageInfo } =
+    change
   if (location) {
     after.data.location = location
     const number = locationIdOf(location)
     after.locationId = number === undefined ? null : String(number)
   }
   if (targetElement) after.data.targetElement = targetElement
+  if (pageInfo) after.data.pageInfo = pageInfo
   if (change.targetEditor === null) delete after.data.targetEditor
   else if (range) after.data.targetEditor = range
   if (from) after.authorId = from.userId

@@ -18,7 +18,7 @@ export const advancedWebhookConfigHandlers: Handlers<Operations['advancedWebhook
     return present(stored?.enabled ?? false, stored?.config ?? {})
   },
 
-  async update({ input, caller: { apiKey }, db }) {
+  async update({ input, caller: { apiKey }, db, signal }) {
     const { isEnabled, encodeData, encryptData, publicKey, enableDataProtection } = input
     const sent = withoutUndefined({
       encodeData,
@@ -39,6 +39,7 @@ export const advancedWebhookConfigHandlers: Handlers<Operations['advancedWebhook
     if (fault !== undefined) throw new ApiError('INVALID_ARGUMENT', fault)
     const enabled = isEnabled ?? stored?.enabled ?? false
     await serviceConfigs.save(db, apiKey, 'advancedWebhook', { enabled, config, secret: null })
+    signal({ kind: 'webhooks' })
     return present(enabled, config)
   },
 }

@@ -14,7 +14,7 @@ export const webhookConfigHandlers: Handlers<Operations['webhookConfig']> = {
     return presentWebhook(stored ?? noWebhookSettings)
   },
 
-  async update({ input, caller: { apiKey }, db, services: { secrets, isWebhookUrl } }) {
+  async update({ input, caller: { apiKey }, db, signal, services: { secrets, isWebhookUrl } }) {
     if (input.useWebhookService === undefined && input.webhookServiceConfig === undefined) {
       throw new ApiError(
         'INVALID_ARGUMENT',
@@ -24,6 +24,7 @@ export const webhookConfigHandlers: Handlers<Operations['webhookConfig']> = {
     const stored: WebhookSettings | undefined = await readSettings(db, secrets, apiKey, 'webhook')
     const settings = changeWebhook(stored ?? noWebhookSettings, input, { isWebhookUrl })
     await writeSettings(db, secrets, apiKey, 'webhook', settings)
+    signal({ kind: 'webhooks' })
     return presentWebhook(settings)
   },
 }

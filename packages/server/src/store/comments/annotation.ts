@@ -13,7 +13,7 @@ import { parse } from '../engine/json.ts'
 /** The fields of an annotation that are stored as JSON. Users are stored by id; their names come from their profiles. */
 export interface AnnotationData extends Pick<
   CommentAnnotationInput,
-  'location' | 'targetElement' | 'context' | 'suggestion' | 'commentType'
+  'location' | 'targetElement' | 'context' | 'suggestion' | 'commentType' | 'pageInfo'
 > {
   type: 'comment' | 'suggestion'
   status: Status

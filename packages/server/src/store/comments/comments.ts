@@ -315,6 +315,33 @@ export async function findOrFirst(
   return row && toComment(row)
 }
 
+/** The first comment of an annotation, the last one, and the one before this comment. */
+export async function findNeighbours(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  { documentId, number }: AnnotationRef,
+  { position }: Pick<StoredComment, 'position'>,
+): Promise<{ first?: StoredComment; previous?: StoredComment; latest?: StoredComment }> {
+  const ofAnnotation = db
+    .selectFrom('comments')
+    .selectAll()
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('document_id', '=', documentId)
+    .where('number', '=', number)
+    .limit(1)
+  const descending = ofAnnotation.orderBy('position', 'desc')
+  const rows = {
+    first: await ofAnnotation.orderBy('position').executeTakeFirst(),
+    previous: await descending.where('position', '<', position).executeTakeFirst(),
+    latest: await descending.executeTakeFirst(),
+  }
+  return Object.fromEntries(
+    Object.entries(rows).flatMap(([name, row]) => (row ? [[name, toComment(row)]] : [])),
+  )
+}
+
 /** The ids of the comments of an annotation. */
 export async function findIds(
   db: Db,

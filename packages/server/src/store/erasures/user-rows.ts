@@ -82,6 +82,7 @@ export function removeUserRows(
   const where = inOrganization(erased)
   return [
     removeRows('annotation_views', ofUsers(erased)),
+    removeRows('digest_items', ofUsers(erased)),
     scanRows({
       table: 'presence',
       key: ['document_id', 'user_id'],

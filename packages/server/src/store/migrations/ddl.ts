@@ -1,7 +1,17 @@
 import type { CreateTableBuilder, Kysely } from 'kysely'
 import type { ColumnTypes } from './migration.ts'
 
-type Column = 'id' | 'id?' | 'text' | 'text?' | 'integer' | 'bigint' | 'bigint?' | 'bytes' | 'bytes?'
+type Column =
+  | 'id'
+  | 'id?'
+  | 'text'
+  | 'text?'
+  | 'integer'
+  | 'integer?'
+  | 'bigint'
+  | 'bigint?'
+  | 'bytes'
+  | 'bytes?'
 
 /** The functions with which migrations create tables. */
 export function ddl(db: Kysely<unknown>, { id, bytes }: ColumnTypes) {

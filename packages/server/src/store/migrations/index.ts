@@ -19,8 +19,10 @@ import * as inbox from './0018-inbox.ts'
 import * as erasures from './0019-erasures.ts'
 import * as fairJobs from './0020-fair-jobs.ts'
 import * as jobLanes from './0021-job-lanes.ts'
+import * as deliveries from './0022-deliveries.ts'
 import * as webhookEndpoints from './0023-webhook-endpoints.ts'
 import * as emails from './0024-emails.ts'
+import * as notificationEmails from './0026-notification-emails.ts'
 import type { ColumnTypes, Migration } from './migration.ts'
 
 const types: Record<ColumnTypes['dialect'], ColumnTypes> = {
@@ -50,8 +52,10 @@ const migrations: Record<string, Migration> = {
   '0019-erasures': erasures,
   '0020-fair-jobs': fairJobs,
   '0021-job-lanes': jobLanes,
+  '0022-deliveries': deliveries,
   '0023-webhook-endpoints': webhookEndpoints,
   '0024-emails': emails,
+  '0026-notification-emails': notificationEmails,
 }
 
 /** Migrates the database to the newest schema. Servers that start at the same time wait for each other. */

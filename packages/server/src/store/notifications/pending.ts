@@ -18,6 +18,8 @@ export interface PendingNotification {
   jobId: string
   /** When its batch ends. Null: it is in no batch. */
   deliverAt: number | null
+  toInbox: boolean
+  toEmail: boolean
 }
 
 /** Adds notifications that are in no batch. */
@@ -37,6 +39,8 @@ export async function add(
     actor_id: one.actorId,
     seq: one.seq,
     job_id: one.jobId,
+    to_inbox: one.toInbox ? 1 : 0,
+    to_email: one.toEmail ? 1 : 0,
   }))
   await insert(db, rows)
 }
@@ -53,12 +57,15 @@ const insert = batched(
     actor_id: 'text',
     seq: 'bigint',
     job_id: 'text',
+    to_inbox: 'bigint',
+    to_email: 'bigint',
   },
   ({ row, fromRows }) => sql`
     insert into pending_notifications (api_key, organization_id, notification_id, document_id, annotation_id, comment_id,
-      name, actor_id, seq, job_id)
+      name, actor_id, seq, job_id, to_inbox, to_email)
     select ${row.api_key}, ${row.organization_id}, ${row.notification_id}, ${row.document_id}, ${row.annotation_id},
-      ${row.comment_id}, ${row.name}, ${row.actor_id}, ${row.seq}, ${row.job_id} ${fromRows}`,
+      ${row.comment_id}, ${row.name}, ${row.actor_id}, ${row.seq}, ${row.job_id},
+      ${row.to_inbox}, ${row.to_email} ${fromRows}`,
 )
 
 export async function find(
@@ -86,6 +93,20 @@ export async function findBatch(
     .limit(max)
     .execute()
   return rows.map(toPending)
+}
+
+/** Whether a notification of the organization whose batch has ended is not delivered yet. */
+export async function hasOverdue(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  now: number,
+): Promise<boolean> {
+  const row = await select(db, apiKey, organizationId)
+    .where('deliver_at', '<=', now)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 export async function setDeliverAt(
@@ -131,4 +152,6 @@ const toPending = (row: PendingNotificationTable): PendingNotification => ({
   seq: row.seq,
   jobId: row.job_id,
   deliverAt: row.deliver_at,
+  toInbox: row.to_inbox === 1,
+  toEmail: row.to_email === 1,
 })

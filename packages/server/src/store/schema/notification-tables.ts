@@ -62,4 +62,7 @@ export interface PendingNotificationTable {
   job_id: string
   /** When its batch ends. Null: it is in no batch. */
   deliver_at: number | null
+  /** Whether it is put into inboxes, and whether it is sent by email. */
+  to_inbox: number
+  to_email: number
 }

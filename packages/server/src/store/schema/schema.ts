@@ -1,3 +1,4 @@
+import type { DeliveryMessageTable, DeliveryTable, DigestItemTable } from './delivery-tables.ts'
 import type { ActivityTable } from './activity-tables.ts'
 import type { ErasureTable } from './erasure-tables.ts'
 import type {
@@ -31,8 +32,7 @@ import type { WebhookEndpointTable } from './webhook-tables.ts'
 
 /**
  * The rows of every table. All types are portable: text, integers (booleans as 0/1), epoch milliseconds as numbers, JSON as
- * text, bytes as blobs. Tables below an API key begin with it, except `deletions` and `jobs`, which begin with an id of
- * their own.
+ * text, bytes as blobs. Tables below an API key begin with it, except `deletions`, which begins with an id of its own.
  */
 
 export interface WorkspaceTable {
@@ -326,6 +326,9 @@ export interface Schema {
   deletions: DeletionTable
   openings: OpeningTable
   erasures: ErasureTable
+  delivery_messages: DeliveryMessageTable
+  deliveries: DeliveryTable
+  digest_items: DigestItemTable
   jobs: JobTable
   idempotency_keys: IdempotencyKeyTable
   login_links: LoginLinkTable

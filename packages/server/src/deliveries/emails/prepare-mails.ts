@@ -1,0 +1,104 @@
+import { hash } from 'node:crypto'
+import { recipientsOf, type RecipientDeps } from '../../events/inbox/event-recipients.ts'
+import type { Clock } from '../../platform/clock.ts'
+import * as apiKeys from '../../store/api-keys.ts'
+import * as annotations from '../../store/comments/annotations.ts'
+import * as deliveries from '../../store/deliveries/deliveries.ts'
+import * as digests from '../../store/deliveries/digests.ts'
+import type { MailUser } from '../../store/deliveries/digests.ts'
+import type { Database, Db } from '../../store/engine/db.ts'
+import type { Job } from '../../store/jobs.ts'
+import * as jobs from '../../store/jobs.ts'
+import type { NewRecipient } from '../../store/notifications/recipients.ts'
+import * as recipients from '../../store/notifications/recipients.ts'
+import { sendJobOf } from '../send-jobs.ts'
+import { readEventContent } from './read-event-content.ts'
+import type { StoredMail } from './stored-mail.ts'
+
+export interface PrepareDeps extends RecipientDeps {
+  database: Database
+  clock: Clock
+  wake: (lane: string) => void
+}
+
+/**
+ * Finds who gets an email about an event (spec 3.3), and stores what each recipient gets: a delivery, or a part of the next
+ * digest. The ids of deliveries come from the event and the user, so work that runs again after a crash adds none twice.
+ */
+export async function prepareMails(deps: PrepareDeps, job: Job<'email.prepare'>): Promise<void> {
+  const { database, clock, wake } = deps
+  const { apiKey, payload, lane } = job
+  const { event, isBatched, notificationId } = payload
+  const { organizationId, documentId, annotationId, name } = event
+  const { read } = database
+  const key = (await apiKeys.find(read, apiKey))?.key
+  const [annotation] = key ? await annotations.findByIds(read, apiKey, event, [annotationId]) : []
+  const content = key && annotation && (await readEventContent(read, key, event, annotation))
+  if (!content) return
+  const data: StoredMail = { organizationId, documentId, content }
+  const message = { messageId: `msg_${notificationId}`, event: name, data }
+  const store = async (db: Db, users: readonly MailUser[]) => {
+    const now = clock.now()
+    await jobs.hold(db, job)
+    await deliveries.addMessage(db, apiKey, message, now)
+    if (isBatched) await digests.add(db, apiKey, organizationId, message.messageId, users, now)
+    else await addDeliveries(db, apiKey, message, users, now)
+  }
+  let isWanted = false
+  for await (const some of recipientsOf(deps, key, event, annotation, {
+    channel: 'email',
+    now: clock.now(),
+  })) {
+    const users = await withAddresses(read, apiKey, some)
+    if (users.length === 0) continue
+    await database.write((db) => store(db, users), apiKey)
+    isWanted = true
+    if (!isBatched) wake(jobs.laneOf('email.send'))
+  }
+  if (!isWanted || !isBatched) return
+  // One job for all events of the batch. It is due behind them in their lane.
+  await database.write(
+    (db) =>
+      jobs.add(db, {
+        jobId: `digest_${hash('sha256', `${organizationId} ${job.runAt}`).slice(0, 32)}`,
+        apiKey,
+        kind: 'email.digest',
+        payload: { organizationId, endedAt: job.runAt },
+        now: clock.now(),
+        runAt: job.runAt + 1,
+        lane,
+      }),
+    apiKey,
+  )
+  wake(lane)
+}
+
+/** Adds a delivery of the message to each user, and its job. */
+export async function addDeliveries(
+  db: Db,
+  apiKey: string,
+  { messageId, event }: Pick<deliveries.Message, 'messageId' | 'event'>,
+  users: readonly MailUser[],
+  now: number,
+): Promise<void> {
+  const added = users.map(({ userId, email }) => ({
+    deliveryId: `dlv_${hash('sha256', JSON.stringify([messageId, userId])).slice(0, 32)}`,
+    messageId,
+    channel: 'email' as const,
+    target: email,
+    userId,
+    event,
+  }))
+  await deliveries.addMany(db, apiKey, added, now)
+  await jobs.addMany(
+    db,
+    added.map((delivery) => sendJobOf(apiKey, delivery, now)),
+  )
+}
+
+/** The recipients who have an address. */
+async function withAddresses(db: Db, apiKey: string, some: readonly NewRecipient[]): Promise<MailUser[]> {
+  const userIds = some.flatMap(({ userId }) => userId ?? [])
+  const found = await recipients.findUsers(db, apiKey, userIds)
+  return found.flatMap(({ userId, email }) => (email ? { userId, email } : []))
+}

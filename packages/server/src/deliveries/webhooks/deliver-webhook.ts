@@ -1,0 +1,77 @@
+import { signingSecrets } from '../../access/credentials/endpoint-secrets.ts'
+import type { Secrets } from '../../access/credentials/secrets.ts'
+import { readSettings } from '../../access/credentials/service-settings.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { OutgoingPost } from '../../platform/outgoing/outgoing-post.ts'
+import type { Delivery } from '../../store/deliveries/deliveries.ts'
+import type { Database } from '../../store/engine/db.ts'
+import * as endpoints from '../../store/webhooks/endpoints.ts'
+import type { BasicWebhookSettings, WebhookBodySettings } from '../../store/webhooks/settings.ts'
+import type { Cancelled } from '../attempts.ts'
+import type { Outcome } from '../outcome.ts'
+import { withDataProtection } from './data-protection.ts'
+import type { BasicTarget } from './dispatch.ts'
+import { exhaustedPayload, isExhausted } from './exhausted.ts'
+import { advancedPayload, basicPayload } from './payloads.ts'
+import { sealBody } from './seal-body.ts'
+import { SendRates } from './send-rates.ts'
+import { sendWebhook } from './send-webhook.ts'
+import { signedHeaders } from './signatures.ts'
+import type { WebhookData } from './webhook-data.ts'
+
+export interface WebhookDeliveryDeps {
+  database: Database
+  secrets: Secrets
+  post: OutgoingPost
+  clock: Clock
+}
+
+/** Sends a delivery as a webhook, with the settings that apply now. */
+export function createWebhookDelivery({ database, secrets, post, clock }: WebhookDeliveryDeps) {
+  const { read } = database
+  const rates = new SendRates(clock)
+
+  const toEndpoint = async (delivery: Delivery, signal: AbortSignal): Promise<Outcome | Cancelled> => {
+    const { apiKey, messageId: id, target, data } = delivery
+    const settings = await readSettings<WebhookBodySettings>(read, secrets, apiKey, 'advancedWebhook')
+    if (!settings?.enabled) return cancelled('The advanced webhooks are off.')
+    const endpoint = await endpoints.find(read, apiKey, target)
+    if (!endpoint) return cancelled('The endpoint was deleted.')
+    if (endpoint.disabled) return cancelled('The endpoint is disabled.')
+    const { url, rateLimit } = endpoint
+    if (rateLimit !== null) await rates.wait(`${apiKey} ${target}`, rateLimit, signal)
+    const payload = isExhausted(data) ? exhaustedPayload(data) : advancedPayload(data as WebhookData)
+    const body = bodyOf(payload, settings.config)
+    const signed = { id, now: clock.now(), body }
+    const headers = signedHeaders(signed, signingSecrets(secrets, apiKey, endpoint, signed.now))
+    const outcome = await sendWebhook({ post, signal }, { url, headers, body })
+    if (outcome.kind === 'refused') {
+      const reason = outcome.error
+      await database.write((db) => endpoints.disable(db, apiKey, target, reason, clock.now()), apiKey)
+    }
+    return outcome
+  }
+
+  const toBasicUrl = async (delivery: Delivery, signal: AbortSignal): Promise<Outcome | Cancelled> => {
+    const { apiKey, target, data } = delivery
+    const settings = await readSettings<BasicWebhookSettings>(read, secrets, apiKey, 'webhook')
+    if (!settings?.enabled) return cancelled('The webhooks are off.')
+    const { config, credential } = settings
+    const url = config[target as BasicTarget]
+    if (!url) return cancelled('The URL was removed.')
+    const kind = target === 'rawNotificationUrl' ? 'raw' : 'processed'
+    const body = bodyOf(basicPayload(data as WebhookData, kind), config)
+    const headers: Record<string, string> = credential === '' ? {} : { authorization: `Basic ${credential}` }
+    return sendWebhook({ post, signal }, { url, headers, body })
+  }
+
+  return (delivery: Delivery, signal: AbortSignal): Promise<Outcome | Cancelled> =>
+    delivery.channel === 'webhook' ? toEndpoint(delivery, signal) : toBasicUrl(delivery, signal)
+}
+
+export type WebhookDelivery = ReturnType<typeof createWebhookDelivery>
+
+const bodyOf = (payload: object, settings: WebhookBodySettings) =>
+  sealBody(settings.enableDataProtection ? withDataProtection(payload) : payload, settings)
+
+const cancelled = (error: string): Cancelled => ({ kind: 'cancelled', error })

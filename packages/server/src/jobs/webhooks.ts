@@ -1,0 +1,46 @@
+import { attempt } from '../deliveries/attempts.ts'
+import { longSchedule, shortSchedule } from '../deliveries/schedules.ts'
+import type { WebhookDelivery } from '../deliveries/webhooks/deliver-webhook.ts'
+import { dispatch } from '../deliveries/webhooks/dispatch.ts'
+import { announceExhausted } from '../deliveries/webhooks/exhausted.ts'
+import type { WebhookDataDeps } from '../deliveries/webhooks/read-webhook-data.ts'
+import { failDelivery } from './fail-delivery.ts'
+import type { JobHandler } from './job.ts'
+
+export interface WebhookDeps extends Pick<WebhookDataDeps, 'permissionProvider' | 'storedDocuments'> {
+  /** One attempt to send a webhook. */
+  sendWebhook: WebhookDelivery
+}
+
+/** Failures of this server are tried for about an hour: an acknowledged event must reach its receivers. */
+const maxAttempts = 60
+
+/** Finds who is called about an event. */
+export const dispatchWebhooks = ({
+  permissionProvider,
+  storedDocuments,
+}: WebhookDeps): JobHandler<'webhook.dispatch'> => ({
+  maxAttempts,
+  run: async ({ job, ...deps }) =>
+    (await dispatch({ ...deps, permissionProvider, storedDocuments }, job)) ? 'settled' : undefined,
+  async abandon() {},
+})
+
+/** Makes one attempt to send a webhook. */
+export const sendWebhook = ({ sendWebhook }: WebhookDeps): JobHandler<'webhook.send'> => ({
+  // A receiver that is down for long uses up attempts of the schedule, not of the job.
+  maxAttempts: Infinity,
+  concurrency: 4,
+  run: ({ job, stopping, wake, ...deps }) => {
+    const lanes: string[] = []
+    return attempt({ ...deps, stopping, wake }, job, {
+      scheduleOf: ({ channel }) => (channel === 'webhook' ? longSchedule : shortSchedule),
+      send: (delivery) => sendWebhook(delivery, stopping),
+      async onFailed(db, delivery, now) {
+        if (delivery.channel === 'webhook') lanes.push(...(await announceExhausted(db, delivery, now)))
+      },
+      onRecorded: () => lanes.forEach((lane) => wake(lane)),
+    })
+  },
+  abandon: failDelivery,
+})

@@ -1,0 +1,77 @@
+import { expressionBuilder, sql } from 'kysely'
+import type { Db } from '../engine/db.ts'
+import { type Position, scan, type Window } from '../engine/scan.ts'
+import type { DeliveryTable } from '../schema/delivery-tables.ts'
+import type { Schema } from '../schema/schema.ts'
+
+/** Which deliveries a list shows. All given conditions must hold. */
+export interface Filter {
+  status?: DeliveryTable['status'] | undefined
+  channel?: DeliveryTable['channel'] | undefined
+  target?: string | undefined
+  event?: string | undefined
+  since?: number | undefined
+}
+
+/** Lists deliveries by the time when they were added, then id. */
+export async function list(db: Db, apiKey: string, filter: Filter, window: Window): Promise<DeliveryTable[]> {
+  const positions = await findPositions(db, apiKey, filter, window)
+  if (positions.length === 0) return []
+  const ids = positions.map(({ key }) => key)
+  const rows = await db
+    .selectFrom('deliveries')
+    .selectAll()
+    .where('api_key', '=', apiKey)
+    .where('delivery_id', 'in', ids)
+    .execute()
+  const found = new Map(rows.map((row) => [row.delivery_id, row]))
+  return ids.flatMap((id) => found.get(id) ?? [])
+}
+
+/** The ids of the deliveries in this part of the list. */
+export async function findPositions(
+  db: Db,
+  apiKey: string,
+  filter: Filter,
+  window: Window,
+): Promise<Position[]> {
+  const { status, target } = filter
+  const ways = [
+    ...(status === undefined ? [] : [sql<boolean>`status = ${status}`]),
+    ...(target === undefined ? [] : [sql<boolean>`target = ${target}`]),
+  ]
+  if (ways.length === 0) ways.push(sql<boolean>`true`)
+  return scan(
+    db,
+    window,
+    ...ways.map((way) => async (step: Window) => {
+      const { limit, after, order } = step
+      let query = db
+        .selectFrom('deliveries')
+        .select(['delivery_id as key', 'created_at as timestamp'])
+        // A flag and not a condition: with a condition, SQLite might not read the rows in the order of the list.
+        .select(sql<number>`case when ${fits(filter)} then 1 else 0 end`.as('fits'))
+        .where('api_key', '=', apiKey)
+        .where(way)
+        .orderBy('created_at', order)
+        .orderBy('delivery_id', order)
+        .limit(limit)
+      if (filter.since !== undefined) query = query.where('created_at', '>=', filter.since)
+      if (after) {
+        const behind = sql.raw(order === 'asc' ? '>' : '<')
+        query = query.where(sql<boolean>`(created_at, delivery_id) ${behind} (${sql.join(after)})`)
+      }
+      return (await query.execute()).map((row) => ({ ...row, fits: row.fits === 1 }))
+    }),
+  )
+}
+
+function fits({ status, channel, target, event }: Filter) {
+  const eb = expressionBuilder<Schema, 'deliveries'>()
+  return eb.and([
+    ...(status === undefined ? [] : [eb('status', '=', status)]),
+    ...(channel === undefined ? [] : [eb('channel', '=', channel)]),
+    ...(target === undefined ? [] : [eb('target', '=', target)]),
+    ...(event === undefined ? [] : [eb('event', '=', event)]),
+  ])
+}

@@ -1,0 +1,254 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startServer, stores, type TestServer } from '../support/harness.ts'
+import { type SmtpReceiver, smtpError, startSmtp } from '../support/smtp.ts'
+import { documentId, options, organizationId, ref, scene } from './scene.ts'
+
+const pageInfo = { url: 'https://app.example.com/plan', title: 'Launch plan' }
+
+describe.each(stores)('deliveries of emails on %s', (store) => {
+  let server: TestServer
+  let smtp: SmtpReceiver
+  /** Addresses that the mail server refuses, for good or for now. */
+  const refused = new Map<string, number>()
+  beforeAll(async () => {
+    smtp = await startSmtp({
+      onRcptTo: ({ address }, _session, onChecked) => {
+        const code = refused.get(address)
+        onChecked(code === undefined ? null : smtpError(code, 'no such mailbox'))
+      },
+    })
+    const env = { ...options.env, SMTP_URL: smtp.url, MAIL_FROM: 'mail@plenum.example.com' }
+    server = await startServer(store, {
+      ...options,
+      env: { ...env, PUBLIC_URL: 'https://plenum.example.com' },
+    })
+  })
+  afterAll(async () => {
+    await server?.stop()
+    await smtp?.close()
+  })
+
+  /** A tenant that sends emails. Its users have addresses of their own. */
+  async function mailScene(emailServiceConfig: object = {}) {
+    const tenant = await scene(server)
+    const { client, apiKey } = tenant
+    const addressOf = (userId: string) => `${userId}@${apiKey.toLowerCase().replaceAll('_', '-')}.example.com`
+    const addUsers = (...userIds: string[]) =>
+      client.users.add({
+        organizationId,
+        users: userIds.map((userId) => ({ userId, name: `The ${userId}`, email: addressOf(userId) })),
+      })
+    await addUsers('ada', 'grace', 'alan')
+    await client.emailConfig.update({
+      useEmailService: true,
+      emailServiceConfig: { fromEmail: 'hello@acme.example', fromCompany: 'Acme', ...emailServiceConfig },
+    })
+    const mailsTo = (userId: string) =>
+      smtp.received.filter(({ recipients }) => recipients.includes(addressOf(userId)))
+    const subjectsTo = (userId: string) => mailsTo(userId).map(({ mail }) => mail.subject)
+    const setEmail = (userIds: string[], email: 'ALL' | 'MINE' | 'NONE', documentIds?: string[]) =>
+      client.notifications.setConfig({
+        organizationId,
+        userIds,
+        config: { email },
+        ...(documentIds && { documentIds }),
+      })
+    return { ...tenant, addressOf, addUsers, mailsTo, subjectsTo, setEmail }
+  }
+
+  test('[3.3] a comment is mailed with what was said, by whom, where, and a link to it', async () => {
+    const { addThread, mailsTo, addressOf, expectOne } = await mailScene()
+    await addThread('a1', 'Please check the table, {{grace}}.', { pageInfo })
+    await expect.poll(() => mailsTo('grace').length).toBe(1)
+    const [received] = mailsTo('grace')
+    const { mail, sender } = received ?? { mail: undefined, sender: '' }
+    expect(sender).toBe('hello@acme.example')
+    expect(mail?.from).toEqual({ name: 'The ada via Acme', address: 'hello@acme.example' })
+    expect(mail?.to).toEqual([{ name: 'The grace', address: addressOf('grace') }])
+    expect(mail?.replyTo).toEqual([{ name: 'The ada', address: addressOf('ada') }])
+    expect(mail?.subject).toMatch(/The ada .*Launch plan/)
+    for (const part of [mail?.text, mail?.html]) {
+      expect(part).toContain('Please check the table, @The grace.')
+      expect(part).toContain('https://app.example.com/plan')
+    }
+    await expectOne(
+      { target: addressOf('grace') },
+      { status: 'delivered', channel: 'email', userId: 'grace' },
+    )
+    expect(mailsTo('ada')).toEqual([])
+  })
+
+  test('[3.3] each of the five triggers sends a mail of its own, and an event whose trigger is off sends none', async () => {
+    const triggers = {
+      'comment_annotation.add': false,
+      'comment.add': true,
+      'comment_annotation.status_change': true,
+      'comment_annotation.assign': true,
+      'comment_annotation.priority_change': true,
+    }
+    const { client, addThread, mailsTo, subjectsTo, setEmail } = await mailScene({ triggers })
+    await setEmail(['ada', 'alan'], 'NONE')
+    await addThread('a1', 'First {{grace}}', { pageInfo })
+    const update = (updatedData: object) =>
+      client.commentAnnotations.update({
+        ...ref,
+        annotationIds: ['a1'],
+        updatedData,
+        triggerNotification: true,
+        updatedBy: { userId: 'ada' },
+      } as never)
+    const steps = [
+      () =>
+        client.comments.add({
+          ...ref,
+          annotationId: 'a1',
+          commentData: [{ commentText: 'A reply', from: { userId: 'ada' }, triggerNotification: true }],
+        }),
+      () => update({ status: { id: 'RESOLVED', name: 'Resolved', type: 'terminal' } }),
+      () => update({ assignedTo: { userId: 'grace' } }),
+      () => update({ priority: { id: 'P0', name: 'Urgent' } }),
+    ]
+    for (const [index, step] of steps.entries()) {
+      await step()
+      await expect.poll(() => mailsTo('grace').length).toBe(index + 1)
+    }
+    const subjects = subjectsTo('grace')
+    expect(new Set(subjects).size).toBe(4)
+    expect(subjects.join()).toMatch(/replied.*Resolved.*assigned.*Urgent/is)
+  })
+
+  test('[3.3] the preferences ALL, MINE and NONE of the document and the organization decide who gets a mail', async () => {
+    const { client, addThread, mailsTo, setEmail, addUsers } = await mailScene()
+    await addUsers('all', 'mine', 'involved', 'none', 'here')
+    await setEmail(['mine', 'involved', 'ada', 'grace', 'alan'], 'MINE')
+    await setEmail(['none', 'here'], 'NONE')
+    await setEmail(['here'], 'ALL', [documentId])
+    await addThread('a1', 'For {{involved}} and {{none}}.')
+    for (const userId of ['all', 'involved', 'here']) await expect.poll(() => mailsTo(userId).length).toBe(1)
+    const addressed = (await client.deliveries.get({ channel: 'email' })).data.map(({ userId }) => userId)
+    expect(addressed.toSorted()).toEqual(['all', 'here', 'involved'])
+  })
+
+  test('[3.3] a user who may not see the annotation, has no address, or has unsubscribed gets no mail', async () => {
+    const { client, addThread, mailsTo, addUsers } = await mailScene()
+    await addUsers('outsider')
+    await client.users.add({ organizationId, users: [{ userId: 'silent', name: 'No address' }] })
+    await addThread('seen', 'Hello', { assignedTo: { userId: 'grace' } })
+    await expect.poll(() => mailsTo('grace').length).toBe(1)
+    await client.commentAnnotations.subscribe({
+      ...ref,
+      annotationId: 'seen',
+      userId: 'alan',
+      subscribed: false,
+    })
+    const before = mailsTo('alan').length
+    await client.comments.add({
+      ...ref,
+      annotationId: 'seen',
+      commentData: [{ commentText: 'Again', from: { userId: 'ada' }, triggerNotification: true }],
+    })
+    await expect.poll(() => mailsTo('grace').length).toBe(2)
+    await addThread('private', 'Only for {{grace}}', {
+      visibility: { type: 'restricted', userIds: ['grace'] },
+    })
+    await expect.poll(() => mailsTo('grace').length).toBe(3)
+    expect(mailsTo('alan')).toHaveLength(before)
+    expect(mailsTo('outsider')).toHaveLength(2)
+  })
+
+  test('[3.3.1] a batch becomes one digest for each recipient', async () => {
+    const { client, addThread, mailsTo, setEmail } = await mailScene()
+    await setEmail(['alan'], 'MINE')
+    const batch = { isEnabled: true, batchWindowSeconds: 60, maxActivities: 50 }
+    await client.notificationServiceConfig.update({
+      notificationServiceConfig: { batchConfig: { document: batch } },
+    })
+    await addThread('a1', 'One')
+    await addThread('a2', 'Two for {{alan}}')
+    await addThread('a3', 'Three')
+    await expect
+      .poll(async () => (await client.notifications.get({ organizationId, userId: 'grace' })).data.length)
+      .toBe(0)
+    server.clock.offsetMs += 61_000
+    await expect.poll(() => mailsTo('grace').length).toBe(1)
+    const [digest] = mailsTo('grace')
+    for (const text of ['One', 'Two for @The alan', 'Three']) expect(digest?.mail.text).toContain(text)
+    await expect.poll(() => mailsTo('alan').length).toBe(1)
+    expect(mailsTo('alan')[0]?.mail.text).toContain('Two')
+    expect(mailsTo('alan')[0]?.mail.text).not.toContain('Three')
+    expect((await client.deliveries.get({ channel: 'email' })).data).toHaveLength(2)
+  })
+
+  test('[3.3.1] a delayed mail is not sent to a user who has seen the annotation meanwhile', async () => {
+    const { client, addThread, mailsTo } = await mailScene()
+    await client.notificationServiceConfig.update({
+      notificationServiceConfig: { delayConfig: { isEnabled: true, delaySeconds: 60 } },
+    })
+    await addThread('a1', 'Seen soon')
+    await client.commentAnnotations.markViewed({ ...ref, annotationIds: ['a1'], userId: 'grace' })
+    server.clock.offsetMs += 61_000
+    await expect.poll(() => mailsTo('alan').length).toBe(1)
+    expect(mailsTo('grace')).toEqual([])
+  })
+
+  test('[3.3.2] a refused recipient is not tried again and is shown, and a mail server that is busy is tried later', async () => {
+    const { addThread, addressOf, expectOne, mailsTo } = await mailScene()
+    refused.set(addressOf('grace'), 550).set(addressOf('alan'), 451)
+    await addThread('a1')
+    await expectOne({ target: addressOf('grace') }, { status: 'failed', attempts: 1, lastStatusCode: 550 })
+    await expectOne({ target: addressOf('alan') }, { status: 'pending', attempts: 1, lastStatusCode: 451 })
+    refused.delete(addressOf('alan'))
+    server.clock.offsetMs += 6_000
+    await expectOne({ target: addressOf('alan') }, { status: 'delivered', attempts: 2 })
+    expect(mailsTo('alan')).toHaveLength(1)
+    expect(mailsTo('grace')).toEqual([])
+  })
+
+  test('[3.3.3] the link in a mail unsubscribes the user with one click, and pending mails are cancelled', async () => {
+    const { client, addThread, addressOf, mailsTo } = await mailScene()
+    await addThread('a1')
+    await expect.poll(() => mailsTo('grace').length).toBe(1)
+    const headers = new Map(mailsTo('grace')[0]?.mail.headers.map(({ key, value }) => [key, value]))
+    expect(headers.get('list-unsubscribe-post')).toBe('List-Unsubscribe=One-Click')
+    const link = new URL(headers.get('list-unsubscribe')?.slice(1, -1) ?? '')
+    expect(link.origin).toBe('https://plenum.example.com')
+    refused.set(addressOf('grace'), 451)
+    await addThread('a2')
+    await expect
+      .poll(async () => (await client.deliveries.get({ target: addressOf('grace'), status: 'pending' })).data)
+      .toMatchObject([{ attempts: 1 }])
+    const clicked = await fetch(`${server.url}${link.pathname}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: 'List-Unsubscribe=One-Click',
+    })
+    expect(clicked.status).toBe(200)
+    const { data } = await client.notifications.getConfig({
+      organizationId,
+      userId: 'grace',
+      documentIds: [documentId],
+    })
+    expect(data).toMatchObject([{ config: { email: 'NONE' } }])
+    refused.delete(addressOf('grace'))
+    server.clock.offsetMs += 6_000
+    await expect
+      .poll(
+        async () => (await client.deliveries.get({ target: addressOf('grace'), status: 'cancelled' })).data,
+      )
+      .toHaveLength(1)
+    expect(mailsTo('grace')).toHaveLength(1)
+  })
+
+  test('[3.3.4] turning the email service off cancels mails that are pending', async () => {
+    const { client, addThread, addressOf, expectOne } = await mailScene()
+    refused.set(addressOf('grace'), 451).set(addressOf('alan'), 451)
+    await addThread('a1')
+    await expectOne({ target: addressOf('grace') }, { status: 'pending', attempts: 1 })
+    await client.emailConfig.update({ useEmailService: false })
+    server.clock.offsetMs += 6_000
+    await expectOne(
+      { target: addressOf('grace') },
+      { status: 'cancelled', lastError: 'The email service is off.' },
+    )
+  })
+})
