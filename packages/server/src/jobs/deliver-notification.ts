@@ -11,6 +11,8 @@ export interface NotificationDeps {
 export const deliverNotification = ({
   permissionProvider,
 }: NotificationDeps): JobHandler<'notification.deliver'> => ({
+  // Users wait for it, and a server that dies uses up an attempt too.
+  maxAttempts: 20,
   run: async ({ job, ...deps }) =>
     (await deliver({ ...deps, permissionProvider }, job)) ? 'settled' : undefined,
 
