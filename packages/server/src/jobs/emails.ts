@@ -12,8 +12,8 @@ export interface EmailDeps {
   sendMail: Attempt['send']
 }
 
-/** What is given up here is an email that people wait for, so failures are tried for about an hour. */
-const maxAttempts = 60
+/** Failures of this server are tried for about an hour and a half: an acknowledged event must reach its recipients. */
+const maxAttempts = 100
 
 /** Finds who gets an email about an event. */
 export const prepareEmails = ({ permissionProvider }: EmailDeps): JobHandler<'email.prepare'> => ({
@@ -31,8 +31,7 @@ export const digestEmails = (): JobHandler<'email.digest'> => ({
 
 /** Makes one attempt to send an email. */
 export const sendEmail = ({ sendMail }: EmailDeps): JobHandler<'email.send'> => ({
-  // A mail server that is down for long uses up attempts of the schedule, not of the job.
-  maxAttempts: Infinity,
+  maxAttempts,
   concurrency: 4,
   run: ({ job, ...deps }) => attempt(deps, job, { scheduleOf: () => longSchedule, send: sendMail }),
   abandon: failDelivery,

@@ -12,8 +12,8 @@ export interface WebhookDeps extends Pick<WebhookDataDeps, 'permissionProvider' 
   sendWebhook: WebhookDelivery
 }
 
-/** Failures of this server are tried for about an hour: an acknowledged event must reach its receivers. */
-const maxAttempts = 60
+/** Failures of this server are tried for about an hour and a half: an acknowledged event must reach its receivers. */
+const maxAttempts = 100
 
 /** Finds who is called about an event. */
 export const dispatchWebhooks = ({
@@ -28,8 +28,7 @@ export const dispatchWebhooks = ({
 
 /** Makes one attempt to send a webhook. */
 export const sendWebhook = ({ sendWebhook }: WebhookDeps): JobHandler<'webhook.send'> => ({
-  // A receiver that is down for long uses up attempts of the schedule, not of the job.
-  maxAttempts: Infinity,
+  maxAttempts,
   concurrency: 4,
   run: ({ job, stopping, wake, ...deps }) => {
     const lanes: string[] = []
