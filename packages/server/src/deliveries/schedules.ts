@@ -5,7 +5,7 @@ const hour = 60 * minute
 /** The waits after a failed attempt, in milliseconds. After the last one, the delivery has failed. */
 export type Schedule = readonly number[]
 
-/** For endpoints (spec 24.9), and for emails. */
+/** For endpoints (spec 24.21) and emails (spec 3.3.2). */
 export const longSchedule: Schedule = [
   5 * second,
   5 * minute,
@@ -16,7 +16,7 @@ export const longSchedule: Schedule = [
   10 * hour,
 ]
 
-/** For the URLs of the basic webhook (spec 24.1). */
+/** For the URLs of the basic webhook (spec 24.22). */
 export const shortSchedule: Schedule = [second, 5 * second]
 
 /** The share by which a wait is made longer or shorter, so that receivers do not get all retries at the same moment. */

@@ -3,7 +3,7 @@ import { Webhook as SvixWebhook } from 'svix'
 import { describe, expect, test } from 'vitest'
 import { stores, useServer } from '../support/harness.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
-import { options, ref, scene } from './scene.ts'
+import { options, organizationId, ref, scene } from './scene.ts'
 
 const hours = 60 * 60 * 1000
 
@@ -55,7 +55,7 @@ describe.each(stores)('deliveries of webhooks on %s', (store) => {
     }
   })
 
-  test('[24.21] an endpoint that fails is tried again after the times of the schedule, with the same id, and then has failed', async () => {
+  test('[24.21] [24.21.7] an endpoint that fails is tried again after the times of the schedule, with the same id, and then another endpoint gets a webhook about it', async () => {
     const { addThread, addEndpoint, expectOne, deliveries } = await scene(server)
     const receiver = await WebhookReceiver.start()
     receiver.answerWith(500, 'broken')
@@ -63,7 +63,9 @@ describe.each(stores)('deliveries of webhooks on %s', (store) => {
       url: `${receiver.url}/broken`,
       filterTypes: ['comment_annotation.add'],
     })
-    await addEndpoint({ url: `${receiver.url}/log`, filterTypes: ['message.attempt.exhausted'] })
+    const filterTypes = ['message.attempt.exhausted' as const]
+    await addEndpoint({ url: `${receiver.url}/channels`, filterTypes, channels: [organizationId] })
+    await addEndpoint({ url: `${receiver.url}/log`, filterTypes })
     await addThread('a1')
     const waits = [5_000, 5 * 60_000, 30 * 60_000, 2 * hours, 5 * hours, 10 * hours, 10 * hours]
     for (const [index, waitMs] of waits.entries()) {
@@ -79,6 +81,7 @@ describe.each(stores)('deliveries of webhooks on %s', (store) => {
     expect(sent).toHaveLength(8)
     expect(new Set(sent.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
     await expect.poll(() => receiver.eventsAt('/log')).not.toEqual([])
+    expect(receiver.eventsAt('/channels')).toEqual([])
     const [failed] = await deliveries({ target })
     expect(receiver.received.find(({ path }) => path === '/log')?.json).toMatchObject({
       event: 'message.attempt.exhausted',

@@ -6,7 +6,7 @@ import { addWebhook } from './dispatch.ts'
 
 const event = 'message.attempt.exhausted' as const
 
-/** What endpoints are told about a message that another endpoint did not accept (spec 24.9). */
+/** What a webhook says about a message that another endpoint did not accept (spec 24.21.7). */
 export interface ExhaustedData {
   event: typeof event
   webhookId: string
@@ -19,13 +19,16 @@ export interface ExhaustedData {
 export const isExhausted = (data: unknown): data is ExhaustedData =>
   (data as Partial<ExhaustedData>).event === event
 
-/** Tells the other endpoints that want the event. A message about a failure leads to no further one. */
+/**
+ * Adds a webhook for the other endpoints that receive the event, unless the delivery that failed was about the same event.
+ * Returns the lanes that have new jobs.
+ */
 export async function announceExhausted(
   db: Db,
-  { apiKey, deliveryId, target, messageId, event: failedEvent, data }: Delivery,
+  { apiKey, deliveryId, target, messageId, event: failedEvent, data: failedData }: Delivery,
   now: number,
 ): Promise<string[]> {
-  if (isExhausted(data)) return []
+  if (isExhausted(failedData)) return []
   const called = await endpoints.listFor(db, apiKey, event, undefined)
   const receivers = called
     .filter(({ endpointId }) => endpointId !== target)
@@ -33,8 +36,8 @@ export async function announceExhausted(
   if (receivers.length === 0) return []
   const webhookId = newId('msg')
   const failed = { webhookId: messageId, event: failedEvent }
-  const told: ExhaustedData = { event, webhookId, deliveryId, endpointId: target, failed }
-  return addWebhook(db, apiKey, { messageId: webhookId, event, data: told }, receivers, now)
+  const data: ExhaustedData = { event, webhookId, deliveryId, endpointId: target, failed }
+  return addWebhook(db, apiKey, { messageId: webhookId, event, data }, receivers, now)
 }
 
 export const exhaustedPayload = ({ webhookId, deliveryId, endpointId, failed }: ExhaustedData) => ({
