@@ -4,17 +4,10 @@ import * as deliveries from '../store/deliveries/deliveries.ts'
 import type { Delivery } from '../store/deliveries/deliveries.ts'
 import * as jobs from '../store/jobs.ts'
 import type { Job } from '../store/jobs.ts'
-import type { Outcome } from './outcome.ts'
+import type { Cancelled, Outcome } from './outcome.ts'
 import { type Schedule, waitAfter } from './schedules.ts'
 
-/** The receiver is gone or does not want the message any more, so there is no attempt. */
-export interface Cancelled {
-  kind: 'cancelled'
-  /** A sentence for the operator. */
-  error: string
-}
-
-export interface AttemptDeps {
+interface AttemptDeps {
   database: Database
   clock: Clock
   /** Aborted when the server stops. The attempt does not count then. */
@@ -51,9 +44,9 @@ export async function attempt(
   const now = clock.now()
   const nextAt = waitMs === undefined ? null : now + waitMs
   await database.write(async (db) => {
-    if (nextAt === null) {
-      if (!(await jobs.finish(db, job))) throw new jobs.ClaimLost('The delivery was started again.')
-    } else await jobs.postpone(db, job, nextAt)
+    // Fails if the delivery was restarted meanwhile.
+    if (nextAt === null) await jobs.finishOrFail(db, job)
+    else await jobs.postpone(db, job, nextAt)
     const status = statusAfter(outcome, nextAt !== null)
     await deliveries.record(db, apiKey, delivery.deliveryId, { ...outcome, status, attempts, nextAt }, now)
     if (status === 'failed') await onFailed?.(db, delivery, now)

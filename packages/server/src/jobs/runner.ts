@@ -76,8 +76,7 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
     if (result === 'settled') return
     await database.write(async (db) => {
       if (result === 'unfinished') await jobs.postpone(db, job, clock.now())
-      else if (!(await jobs.finish(db, job)))
-        throw new jobs.ClaimLost('Another server has taken over the job.')
+      else await jobs.finishOrFail(db, job)
     }, apiKey)
   }
 

@@ -1,9 +1,9 @@
-import type { EventName } from '@plenum/protocol'
 import { sql } from 'kysely'
 import { yieldIfLate } from '../platform/turns/loop-time.ts'
 import { batched } from './engine/batched.ts'
 import type { Database, Db } from './engine/db.ts'
 import { parse } from './engine/json.ts'
+import type { PendingNotification } from './notifications/pending.ts'
 import type { EditorRef } from './refs.ts'
 
 /** Every kind of background job and its payload. */
@@ -14,10 +14,10 @@ export interface Jobs {
   'crdt.changed': EditorRef & { createdAt: number }
   /** The API key of the job is the workspace of the owner. */
   'email.loginLink': { email: string; sealedUrl: string; expiresAt: number }
-  /** The event as it was recorded. */
+  /** The event as it was recorded. Who gets a webhook about it is not known yet. */
   'webhook.dispatch': { event: Record<string, unknown> }
   'webhook.send': { deliveryId: string }
-  /** An event that is sent by email, to whom is not known yet. */
+  /** An event that is sent by email. Who gets a mail about it is not known yet. */
   'email.prepare': { notificationId: string; event: MailedEvent; isBatched: boolean }
   /** Sends the digests of the batch that ended at this time. */
   'email.digest': { organizationId: string; endedAt: number }
@@ -25,15 +25,10 @@ export interface Jobs {
 }
 
 /** An event about an annotation, as far as emails need it. */
-export interface MailedEvent {
-  organizationId: string
-  documentId: string
-  annotationId: string
-  commentId: number | null
-  name: EventName
-  actorId: string | null
-  seq: number
-}
+export type MailedEvent = Pick<
+  PendingNotification,
+  'organizationId' | 'documentId' | 'annotationId' | 'commentId' | 'name' | 'actorId' | 'seq'
+>
 
 export type JobKind = keyof Jobs
 export type JobPayload<K extends JobKind> = Jobs[K]
@@ -204,7 +199,7 @@ async function* findLanes(db: Db, after: number, until: number): AsyncGenerator<
   }
 }
 
-/** Removes the job. Returns false if another server has claimed or finished it. */
+/** Removes the job. Returns false if another server has claimed or finished it. See `finishOrFail`. */
 export async function finish(db: Db, job: Claim): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('jobs')
@@ -222,6 +217,11 @@ const updateClaimed = (db: Db, { apiKey, jobId, claim }: Claim) =>
 async function changeClaimed(change: { executeTakeFirst(): Promise<{ numUpdatedRows: bigint }> }) {
   const { numUpdatedRows } = await change.executeTakeFirst()
   if (numUpdatedRows === 0n) throw new ClaimLost('Another server has taken over the job.')
+}
+
+/** As `finish`, but fails with `ClaimLost`: the transaction must not be committed then. */
+export async function finishOrFail(db: Db, job: Claim): Promise<void> {
+  if (!(await finish(db, job))) throw new ClaimLost('Another server has taken over the job.')
 }
 
 /** Prolongs the leases of running jobs. A claim that was lost stays lost. */

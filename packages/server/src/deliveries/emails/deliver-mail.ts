@@ -5,8 +5,7 @@ import type { StoredEmailConfig } from '../../store/deliveries/email-settings.ts
 import type { Database } from '../../store/engine/db.ts'
 import * as configs from '../../store/notifications/configs.ts'
 import * as users from '../../store/users/users.ts'
-import type { Cancelled } from '../attempts.ts'
-import type { Outcome } from '../outcome.ts'
+import { type Cancelled, cancelled, type Outcome } from '../outcome.ts'
 import type { MailSettings } from './compose-mail.ts'
 import type { SendEmail } from './send-email.ts'
 import type { StoredMail } from './stored-mail.ts'
@@ -35,5 +34,3 @@ export const createMailDelivery =
     const unsubscribe = { apiKey, organizationId, documentId, userId }
     return send({ deliveryId, content, recipient, settings, unsubscribe })
   }
-
-const cancelled = (error: string): Cancelled => ({ kind: 'cancelled', error })

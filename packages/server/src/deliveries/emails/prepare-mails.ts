@@ -11,11 +11,11 @@ import type { Job } from '../../store/jobs.ts'
 import * as jobs from '../../store/jobs.ts'
 import type { NewRecipient } from '../../store/notifications/recipients.ts'
 import * as recipients from '../../store/notifications/recipients.ts'
-import { sendJobOf } from '../send-jobs.ts'
+import { addDeliveriesTo } from '../add-deliveries.ts'
 import { readEventContent } from './read-event-content.ts'
 import type { StoredMail } from './stored-mail.ts'
 
-export interface PrepareDeps extends RecipientDeps {
+interface PrepareDeps extends RecipientDeps {
   database: Database
   clock: Clock
   wake: (lane: string) => void
@@ -23,7 +23,7 @@ export interface PrepareDeps extends RecipientDeps {
 
 /**
  * Finds who gets an email about an event (spec 3.3), and stores what each recipient gets: a delivery, or a part of the next
- * digest. The ids of deliveries come from the event and the user, so work that runs again after a crash adds none twice.
+ * digest.
  */
 export async function prepareMails(deps: PrepareDeps, job: Job<'email.prepare'>): Promise<void> {
   const { database, clock, wake } = deps
@@ -77,23 +77,12 @@ export async function prepareMails(deps: PrepareDeps, job: Job<'email.prepare'>)
 export async function addDeliveries(
   db: Db,
   apiKey: string,
-  { messageId, event }: Pick<deliveries.Message, 'messageId' | 'event'>,
+  message: Pick<deliveries.Message, 'messageId' | 'event'>,
   users: readonly MailUser[],
   now: number,
 ): Promise<void> {
-  const added = users.map(({ userId, email }) => ({
-    deliveryId: `dlv_${hash('sha256', JSON.stringify([messageId, userId])).slice(0, 32)}`,
-    messageId,
-    channel: 'email' as const,
-    target: email,
-    userId,
-    event,
-  }))
-  await deliveries.addMany(db, apiKey, added, now)
-  await jobs.addMany(
-    db,
-    added.map((delivery) => sendJobOf(apiKey, delivery, now)),
-  )
+  const receivers = users.map(({ userId, email }) => ({ channel: 'email' as const, target: email, userId }))
+  await addDeliveriesTo(db, apiKey, message, receivers, now)
 }
 
 /** The recipients who have an address. */

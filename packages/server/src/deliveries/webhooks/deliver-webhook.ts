@@ -7,8 +7,7 @@ import type { Delivery } from '../../store/deliveries/deliveries.ts'
 import type { Database } from '../../store/engine/db.ts'
 import * as endpoints from '../../store/webhooks/endpoints.ts'
 import type { BasicWebhookSettings, WebhookBodySettings } from '../../store/webhooks/settings.ts'
-import type { Cancelled } from '../attempts.ts'
-import type { Outcome } from '../outcome.ts'
+import { type Cancelled, cancelled, type Outcome } from '../outcome.ts'
 import { withDataProtection } from './data-protection.ts'
 import type { BasicTarget } from './dispatch.ts'
 import { exhaustedPayload, isExhausted } from './exhausted.ts'
@@ -73,5 +72,3 @@ export type WebhookDelivery = ReturnType<typeof createWebhookDelivery>
 
 const bodyOf = (payload: object, settings: WebhookBodySettings) =>
   sealBody(settings.enableDataProtection ? withDataProtection(payload) : payload, settings)
-
-const cancelled = (error: string): Cancelled => ({ kind: 'cancelled', error })

@@ -1,24 +1,23 @@
-import { hash } from 'node:crypto'
 import type { EventName } from '@plenum/protocol'
 import * as apiKeys from '../../store/api-keys.ts'
 import * as deliveries from '../../store/deliveries/deliveries.ts'
-import type { NewDelivery } from '../../store/deliveries/deliveries.ts'
+import type { Message } from '../../store/deliveries/deliveries.ts'
 import type { Database, Db } from '../../store/engine/db.ts'
 import type { Job } from '../../store/jobs.ts'
 import * as jobs from '../../store/jobs.ts'
 import * as endpoints from '../../store/webhooks/endpoints.ts'
 import { findSwitches } from '../../store/webhooks/settings.ts'
-import { sendJobOf } from '../send-jobs.ts'
+import { addDeliveriesTo, type Receiver } from '../add-deliveries.ts'
 import { readWebhookData, type WebhookDataDeps } from './read-webhook-data.ts'
 import type { WebhookEvent } from './webhook-data.ts'
 
-export interface DispatchDeps extends WebhookDataDeps {
+interface DispatchDeps extends WebhookDataDeps {
   database: Database
   wake: (lane: string) => void
 }
 
 /**
- * Finds the receivers of an event, and stores what they are told and a delivery for each, in the transaction that ends the job.
+ * Finds the receivers of an event, and stores what the webhook says and a delivery for each, in the transaction that ends the job.
  * Returns false if there is no receiver.
  */
 export async function dispatch(deps: DispatchDeps, job: Job<'webhook.dispatch'>): Promise<boolean> {
@@ -32,35 +31,23 @@ export async function dispatch(deps: DispatchDeps, job: Job<'webhook.dispatch'>)
   const message = { messageId: event.webhookId, event: event.name, data }
   const now = clock.now()
   const lanes = await database.write(async (db) => {
-    if (!(await jobs.finish(db, job))) throw new jobs.ClaimLost('Another server has taken over the job.')
+    await jobs.finishOrFail(db, job)
     return addWebhook(db, apiKey, message, receivers, now)
   }, apiKey)
   lanes.forEach(wake)
   return true
 }
 
-export type Receiver = Pick<NewDelivery, 'channel' | 'target'>
-
 /** Adds the message, and a delivery to each receiver. Returns the lanes that have new jobs. */
 export async function addWebhook(
   db: Db,
   apiKey: string,
-  message: deliveries.Message,
+  message: Message,
   receivers: readonly Receiver[],
   now: number,
 ): Promise<string[]> {
-  const { messageId, event } = message
-  const added = receivers.map((receiver) => ({
-    ...receiver,
-    deliveryId: `dlv_${hash('sha256', JSON.stringify([messageId, receiver.target])).slice(0, 32)}`,
-    messageId,
-    event,
-  }))
   await deliveries.addMessage(db, apiKey, message, now)
-  await deliveries.addMany(db, apiKey, added, now)
-  const sends = added.map((delivery) => sendJobOf(apiKey, delivery, now))
-  await jobs.addMany(db, sends)
-  return sends.map(({ lane }) => lane)
+  return addDeliveriesTo(db, apiKey, message, receivers, now)
 }
 
 async function findReceivers(

@@ -1,15 +1,12 @@
 import { constants, createCipheriv, publicEncrypt, randomBytes } from 'node:crypto'
+import type { WebhookBodySettings } from '../../store/webhooks/settings.ts'
 import { readPublicKey } from './public-keys.ts'
 
-export interface BodySettings {
-  encodeData?: boolean
-  encryptData?: boolean
-  /** Base64. It was checked when it was stored. */
-  publicKey?: string
-}
-
 /** The body that is sent for a payload (spec 24.7). Throws if it must be encrypted and there is no key. */
-export function sealBody(payload: object, { encodeData, encryptData, publicKey = '' }: BodySettings): string {
+export function sealBody(
+  payload: object,
+  { encodeData, encryptData, publicKey = '' }: Omit<WebhookBodySettings, 'enableDataProtection'>,
+): string {
   const json = JSON.stringify(payload)
   if (encryptData) return JSON.stringify(encrypted(json, publicKey))
   if (encodeData) return JSON.stringify({ encodedPayload: Buffer.from(json).toString('base64') })

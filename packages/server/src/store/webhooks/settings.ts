@@ -7,6 +7,7 @@ import { prepared } from '../engine/prepared.ts'
 export interface WebhookBodySettings {
   encodeData?: boolean
   encryptData?: boolean
+  /** Base64. It was checked when it was stored. */
   publicKey?: string
   enableDataProtection?: boolean
 }
@@ -19,7 +20,7 @@ export interface BasicWebhookSettings extends WebhookBodySettings {
 }
 
 /** What the webhooks of an API key act on. */
-export interface WebhookSwitches {
+interface WebhookSwitches {
   /** The basic webhooks, if they are on. */
   basic: { events: ReadonlySet<EventName>; rawUrl: string; processedUrl: string } | undefined
   /** Whether the advanced webhooks are on. */
