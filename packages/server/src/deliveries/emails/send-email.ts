@@ -15,7 +15,7 @@ interface MailSenderDeps {
   sendGridUrl?: string | undefined
 }
 
-export interface EmailRequest extends Omit<MailRequest, 'unsubscribeUrl'> {
+interface EmailRequest extends Omit<MailRequest, 'unsubscribeUrl'> {
   /** Who unsubscribes with the link in the mail, and from what. Without it the mail has no such link. */
   unsubscribe?: UnsubscribeTarget
 }

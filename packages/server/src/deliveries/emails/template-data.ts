@@ -1,5 +1,6 @@
 import { groupedNames } from '@plenum/protocol'
 import type { ActivityContent, MailRecipient, RenderedMail } from './mail-content.ts'
+import type { MailLinks } from './templates/footer.ts'
 import { lines, oneLine, shownName, webUrl } from './templates/texts.ts'
 import { titleOf } from './templates/wording.ts'
 
@@ -11,7 +12,7 @@ export function templateData(
   content: ActivityContent,
   recipient: MailRecipient,
   { subject }: Pick<RenderedMail, 'subject'>,
-  links: { unsubscribeUrl?: string | undefined },
+  { unsubscribeUrl = '' }: MailLinks,
 ): Record<string, unknown> {
   const [item] = content.items
   const { actor, commentsCount = 0, commentText = '', event, template = {} } = item
@@ -37,6 +38,6 @@ export function templateData(
     pageTitle: titleOf(item, content),
     deviceInfo: template.deviceInfo ?? {},
     subject,
-    unsubscribeUrl: links.unsubscribeUrl ?? '',
+    unsubscribeUrl,
   }
 }

@@ -4,7 +4,7 @@ import * as configs from '../../store/notifications/configs.ts'
 import type { UnsubscribeTarget } from './unsubscribe-tokens.ts'
 
 /** What a recipient can choose (spec 3.5): which mails, about this document or about the whole organization. */
-export const unsubscribeChoices = {
+const unsubscribeChoices = {
   mine: { email: 'MINE', scope: 'document' },
   document: { email: 'NONE', scope: 'document' },
   organization: { email: 'NONE', scope: 'organization' },

@@ -3,13 +3,13 @@ import type { OutgoingPost } from '../../platform/outgoing/outgoing-post.ts'
 import { AddressRefused, UrlRefused } from '../../platform/outgoing/resolve-host.ts'
 import type { Outcome } from '../outcome.ts'
 
-export interface SendWebhookDeps {
+interface SendWebhookDeps {
   post: OutgoingPost
   /** Ends the attempt, for a server that stops. */
   signal: AbortSignal
 }
 
-export interface WebhookRequest {
+interface WebhookRequest {
   /** It was checked when it was stored. */
   url: string
   headers: Record<string, string>

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 
-export interface SignedMessage {
+interface SignedMessage {
   /** The same at every attempt, so that receivers recognize a message that arrives twice. */
   id: string
   /** When this attempt begins, in milliseconds. */

@@ -15,7 +15,7 @@ export interface RecipientDeps {
 }
 
 /** What says who is notified of an event. */
-export type NotifiedEvent = Pick<PendingNotification, 'organizationId' | 'documentId' | 'actorId' | 'seq'>
+type NotifiedEvent = Pick<PendingNotification, 'organizationId' | 'documentId' | 'actorId' | 'seq'>
 
 /** The users who are notified (spec 18.7), in slices. */
 export async function* recipientsOf(

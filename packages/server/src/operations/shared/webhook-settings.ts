@@ -17,7 +17,7 @@ export type WebhookSettings = ServiceSettings<BasicWebhookSettings>
 
 export const noWebhookSettings: WebhookSettings = { enabled: false, config: {}, credential: '' }
 
-export interface ChangeOptions {
+interface ChangeOptions {
   /** Whether the server may call the URL (spec N1.3). */
   isWebhookUrl: (url: string) => boolean
   /** Whether the default triggers are added to those that the caller sent. Default: only if the caller sent none. */

@@ -29,7 +29,6 @@ export interface Delivery extends Required<NewDelivery> {
   apiKey: string
   status: DeliveryStatus
   attempts: number
-  createdAt: number
   /** What the message says. */
   data: unknown
 }
@@ -117,7 +116,7 @@ export async function find(db: Db, apiKey: string, deliveryId: string): Promise<
       join.onRef('m.api_key', '=', 'd.api_key').onRef('m.message_id', '=', 'd.message_id'),
     )
     .select(['d.message_id', 'd.channel', 'd.target', 'd.user_id', 'd.event', 'd.status', 'd.attempts'])
-    .select(['d.created_at', 'm.data'])
+    .select('m.data')
     .where('d.api_key', '=', apiKey)
     .where('d.delivery_id', '=', deliveryId)
     .executeTakeFirst()
@@ -132,14 +131,13 @@ export async function find(db: Db, apiKey: string, deliveryId: string): Promise<
       event: row.event,
       status: row.status,
       attempts: row.attempts,
-      createdAt: row.created_at,
       data: parse(row.data),
     }
   )
 }
 
 /** What an attempt, or the end of a delivery without one, changes. */
-export interface Recorded {
+interface Recorded {
   status: DeliveryStatus
   attempts: number
   /** When the next attempt is due; null if there is none. */
