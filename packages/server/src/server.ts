@@ -14,12 +14,12 @@ import { createRateLimits } from './calls/limits/rate-limits.ts'
 import type { Services } from './calls/services.ts'
 import { SubjectQueues } from './calls/limits/subject-queues.ts'
 import { type Config, ConfigError } from './config.ts'
-import { createMailDelivery } from './deliveries/emails/deliver-mail.ts'
+import { createDeliverMail } from './deliveries/emails/deliver-mail.ts'
 import { createMailTransport } from './deliveries/emails/transports/server-transport.ts'
 import { createSendEmail } from './deliveries/emails/send-email.ts'
 import { unsubscribeUrl } from './deliveries/emails/unsubscribe-tokens.ts'
 import { DocumentThreads } from './crdt/document-threads.ts'
-import { createWebhookDelivery } from './deliveries/webhooks/deliver-webhook.ts'
+import { createDeliverWebhook } from './deliveries/webhooks/deliver-webhook.ts'
 import { createStoredDocuments } from './crdt/stored-documents.ts'
 import { EditorEventSettings } from './events/editor-event-settings.ts'
 import { createApiKeyCheck } from './http/api-key-check.ts'
@@ -136,10 +136,12 @@ export function createServer(deps: ServerDeps): Server {
   })
   const jobHandlers = createJobHandlers({
     permissionProvider,
-    mails: { send: sendEmail, secrets, log },
+    sendEmail,
+    secrets,
+    log,
     storedDocuments,
-    sendWebhook: createWebhookDelivery({ database, secrets, post: webhookPost, clock }),
-    sendMail: createMailDelivery({ database, secrets, send: sendEmail }),
+    deliverWebhook: createDeliverWebhook({ database, secrets, post: webhookPost, clock }),
+    deliverMail: createDeliverMail({ database, secrets, sendEmail }),
     removeInSteps: (apiKey, scope, transaction) => deletions.removeWith(apiKey, scope, transaction),
     resumeDeletions: () => void deletions.resume(),
   })

@@ -8,8 +8,8 @@ const kind = 'webhook.dispatch' as const
 const lane = jobs.laneOf(kind)
 
 /**
- * Calls webhooks about events (spec 24.20). The transaction of the event stores a job with the event, so the webhooks are never
- * lost. The job finds the receivers and reads what they are told.
+ * Sends webhooks about events (spec 24.20). The transaction of the event stores a job with the event, so the webhooks are
+ * never lost. The job finds the receivers and reads what the webhook says.
  */
 export const webhooks: EventConsumer = {
   names: eventNames,

@@ -8,31 +8,31 @@ import type { JobHandler } from './job.ts'
 
 export interface EmailDeps {
   permissionProvider: PermissionProvider
-  /** One attempt to send a mail. */
-  sendMail: Attempt['send']
+  /** Makes one attempt. */
+  deliverMail: Attempt['send']
 }
 
 /** Failures of this server are tried for about an hour and a half: an acknowledged event must reach its recipients. */
 const maxAttempts = 100
 
-/** Finds who gets an email about an event. */
+/** Finds who gets a mail about an event. */
 export const prepareEmails = ({ permissionProvider }: EmailDeps): JobHandler<'email.prepare'> => ({
   maxAttempts,
   run: ({ job, ...deps }) => prepareMails({ ...deps, permissionProvider }, job),
   async abandon() {},
 })
 
-/** Sends what a batch has collected. */
+/** Adds the mails about what a batch has collected. */
 export const digestEmails = (): JobHandler<'email.digest'> => ({
   maxAttempts,
   run: ({ job, ...deps }) => sendDigests(deps, job),
   async abandon() {},
 })
 
-/** Makes one attempt to send an email. */
-export const sendEmail = ({ sendMail }: EmailDeps): JobHandler<'email.send'> => ({
+/** Makes one attempt to send a mail. */
+export const sendEmail = ({ deliverMail }: EmailDeps): JobHandler<'email.send'> => ({
   maxAttempts,
   concurrency: 4,
-  run: ({ job, ...deps }) => attempt(deps, job, { scheduleOf: () => longSchedule, send: sendMail }),
+  run: ({ job, ...deps }) => attempt(deps, job, { scheduleOf: () => longSchedule, send: deliverMail }),
   abandon: failDelivery,
 })

@@ -4,19 +4,18 @@ import { digestEmails, type EmailDeps, prepareEmails, sendEmail } from './emails
 import { type ErasureDeps, eraseUsers } from './erasure/erase-users.ts'
 import type { JobHandlers } from './job.ts'
 import { migrateDocument, type MigrationDeps } from './migrate-document.ts'
-import { type Mails, sendLoginLink } from './send-login-link.ts'
+import { type LoginLinkDeps, sendLoginLink } from './send-login-link.ts'
 import { dispatchWebhooks, sendWebhook, type WebhookDeps } from './webhooks.ts'
 
-export interface JobHandlerDeps extends MigrationDeps, ErasureDeps, NotificationDeps, EmailDeps, WebhookDeps {
-  mails: Mails
-}
+interface JobHandlerDeps
+  extends MigrationDeps, ErasureDeps, NotificationDeps, LoginLinkDeps, EmailDeps, WebhookDeps {}
 
 export const createJobHandlers = (deps: JobHandlerDeps): JobHandlers => ({
   'document.migrate': migrateDocument(deps),
   'users.erase': eraseUsers(deps),
   'notification.deliver': deliverNotification(deps),
   'crdt.changed': announceEditor,
-  'email.loginLink': sendLoginLink(deps.mails),
+  'email.loginLink': sendLoginLink(deps),
   'webhook.dispatch': dispatchWebhooks(deps),
   'webhook.send': sendWebhook(deps),
   'email.prepare': prepareEmails(deps),

@@ -34,10 +34,12 @@ async function scene(database: Database = server.database) {
     },
     resumeDeletions: () => {},
     permissionProvider: {} as never,
-    mails: {} as never,
+    sendEmail: {} as never,
+    secrets: {} as never,
+    log,
     storedDocuments: {} as never,
-    sendWebhook: {} as never,
-    sendMail: {} as never,
+    deliverWebhook: {} as never,
+    deliverMail: {} as never,
   })
   const bus = createServerBus(log)
   const runner = createJobRunner({ database, handlers, bus, log, clock, observe: createMetrics().job })

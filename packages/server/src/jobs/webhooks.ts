@@ -1,6 +1,6 @@
 import { attempt } from '../deliveries/attempts.ts'
 import { longSchedule, shortSchedule } from '../deliveries/schedules.ts'
-import type { WebhookDelivery } from '../deliveries/webhooks/deliver-webhook.ts'
+import type { DeliverWebhook } from '../deliveries/webhooks/deliver-webhook.ts'
 import { dispatch } from '../deliveries/webhooks/dispatch.ts'
 import { announceExhausted } from '../deliveries/webhooks/exhausted.ts'
 import type { WebhookDataDeps } from '../deliveries/webhooks/read-webhook-data.ts'
@@ -8,14 +8,14 @@ import { failDelivery } from './fail-delivery.ts'
 import type { JobHandler } from './job.ts'
 
 export interface WebhookDeps extends Pick<WebhookDataDeps, 'permissionProvider' | 'storedDocuments'> {
-  /** One attempt to send a webhook. */
-  sendWebhook: WebhookDelivery
+  /** Makes one attempt. */
+  deliverWebhook: DeliverWebhook
 }
 
 /** Failures of this server are tried for about an hour and a half: an acknowledged event must reach its receivers. */
 const maxAttempts = 100
 
-/** Finds who is called about an event. */
+/** Finds who gets a webhook about an event. */
 export const dispatchWebhooks = ({
   permissionProvider,
   storedDocuments,
@@ -27,14 +27,14 @@ export const dispatchWebhooks = ({
 })
 
 /** Makes one attempt to send a webhook. */
-export const sendWebhook = ({ sendWebhook }: WebhookDeps): JobHandler<'webhook.send'> => ({
+export const sendWebhook = ({ deliverWebhook }: WebhookDeps): JobHandler<'webhook.send'> => ({
   maxAttempts,
   concurrency: 4,
   run: ({ job, stopping, wake, ...deps }) => {
     const lanes: string[] = []
     return attempt({ ...deps, stopping, wake }, job, {
       scheduleOf: ({ channel }) => (channel === 'webhook' ? longSchedule : shortSchedule),
-      send: (delivery) => sendWebhook(delivery, stopping),
+      send: (delivery) => deliverWebhook(delivery, stopping),
       async onFailed(db, delivery, now) {
         if (delivery.channel === 'webhook') lanes.push(...(await announceExhausted(db, delivery, now)))
       },

@@ -10,15 +10,15 @@ import type { MailSettings } from './compose-mail.ts'
 import type { SendEmail } from './send-email.ts'
 import type { StoredMail } from './stored-mail.ts'
 
-interface MailDeliveryDeps {
+interface DeliverMailDeps {
   database: Pick<Database, 'read'>
   secrets: Secrets
-  send: SendEmail
+  sendEmail: SendEmail
 }
 
-/** Sends a delivery as an email, with the settings that apply now. */
-export const createMailDelivery =
-  ({ database: { read }, secrets, send }: MailDeliveryDeps) =>
+/** Creates the function that makes one attempt to send a mail, with the settings and the preference that apply then. */
+export const createDeliverMail =
+  ({ database: { read }, secrets, sendEmail }: DeliverMailDeps) =>
   async ({ apiKey, deliveryId, target, userId, data }: Delivery): Promise<Outcome | Cancelled> => {
     const { content, organizationId, documentId } = data as StoredMail
     const stored = await readSettings<StoredEmailConfig>(read, secrets, apiKey, 'email')
@@ -32,5 +32,5 @@ export const createMailDelivery =
     }
     const recipient = { userId, name: profile.name, email: target }
     const unsubscribe = { apiKey, organizationId, documentId, userId }
-    return send({ deliveryId, content, recipient, settings, unsubscribe })
+    return sendEmail({ deliveryId, content, recipient, settings, unsubscribe })
   }

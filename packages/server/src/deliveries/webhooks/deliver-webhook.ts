@@ -18,15 +18,15 @@ import { sendWebhook } from './send-webhook.ts'
 import { signedHeaders } from './signatures.ts'
 import type { WebhookData } from './webhook-data.ts'
 
-export interface WebhookDeliveryDeps {
+interface DeliverWebhookDeps {
   database: Database
   secrets: Secrets
   post: OutgoingPost
   clock: Clock
 }
 
-/** Sends a delivery as a webhook, with the settings that apply now. */
-export function createWebhookDelivery({ database, secrets, post, clock }: WebhookDeliveryDeps) {
+/** Creates the function that makes one attempt to send a webhook, with the settings that apply then. */
+export function createDeliverWebhook({ database, secrets, post, clock }: DeliverWebhookDeps) {
   const { read } = database
   const rates = new SendRates(clock)
 
@@ -68,7 +68,7 @@ export function createWebhookDelivery({ database, secrets, post, clock }: Webhoo
     delivery.channel === 'webhook' ? toEndpoint(delivery, signal) : toBasicUrl(delivery, signal)
 }
 
-export type WebhookDelivery = ReturnType<typeof createWebhookDelivery>
+export type DeliverWebhook = ReturnType<typeof createDeliverWebhook>
 
 const bodyOf = (payload: object, settings: WebhookBodySettings) =>
   sealBody(settings.enableDataProtection ? withDataProtection(payload) : payload, settings)

@@ -7,8 +7,9 @@ import { findMailedEvents } from '../../store/deliveries/email-settings.ts'
 import type { EventConsumer } from '../consumer.ts'
 
 /**
- * Notifies users of events (spec 18.7), in their inboxes and by email. The transaction of the event stores a pending notification and its job, so neither is
- * ever lost. The job finds the recipients, which may be very many.
+ * Notifies users of events, in their inboxes (spec 18.7) and by email (spec 3.3). The transaction of the event stores a pending
+ * notification and its job, so neither is ever lost. The job finds the recipients, which may be very many, and adds another
+ * job for the mails.
  */
 export const inbox: EventConsumer = {
   names: eventNames.filter((name) => groupedNames[name]?.startsWith('comment.')),

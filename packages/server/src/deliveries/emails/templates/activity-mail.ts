@@ -4,7 +4,7 @@ import { footerHtml, footerText, type MailLinks } from './footer.ts'
 import { html, type Html, withLineBreaks } from '../../../platform/html.ts'
 import { avatar, button, gap, page, styles } from './layout.ts'
 import { lines, oneLine, shownName, shownTime, webUrl } from './texts.ts'
-import { type Deed, deedOf, deedText, digestTitle, reasonFor, subjectOf, titleOf } from './wording.ts'
+import { type Action, actionOf, actionText, digestTitle, reasonFor, subjectOf, titleOf } from './wording.ts'
 
 /** What does not fit is read in the application. */
 const maxCommentCharacters = 2000
@@ -17,10 +17,10 @@ const maxPreheaderCharacters = 140
 interface Shown {
   name: string
   photoUrl: string | undefined
-  deed: Deed
+  action: Action
   title: string
   time: string
-  words: string
+  comment: string
   earlier: { author: string; text: string } | undefined
   replies: string | undefined
   url: string | undefined
@@ -37,10 +37,10 @@ function show(
   return {
     name: shownName(actor.name),
     photoUrl: webUrl(actor.photoUrl),
-    deed: deedOf(item, recipient),
+    action: actionOf(item, recipient),
     title: titleOf(item, content),
     time: shownTime(item.timestamp),
-    words: lines(commentText, maxCharacters),
+    comment: lines(commentText, maxCharacters),
     earlier: earlier ? { author: shownName(earlierComment?.author ?? ''), text: earlier } : undefined,
     replies: commentsCount > 1 ? `${Math.floor(commentsCount)} comments in this thread` : undefined,
     url: webUrl(item.pageUrl),
@@ -61,8 +61,8 @@ export function renderActivity(
   const items = isDigest ? content.items.slice(0, maxDigestItems).map(shown) : [first]
   const left = content.items.length - items.length
   const preheader = isDigest
-    ? items.map(({ name, deed }) => `${name} ${deedText(deed)}`).join(' · ')
-    : first.words.replaceAll('\n', ' ') || subject
+    ? items.map(({ name, action }) => `${name} ${actionText(action)}`).join(' · ')
+    : first.comment.replaceAll('\n', ' ') || subject
   return {
     subject,
     html: page({
@@ -84,7 +84,7 @@ export function renderActivity(
 }
 
 /** The picture of the actor beside who did what, and below it where and when. */
-const heading = ({ name, photoUrl, deed: { verb, object } }: Shown, below: Html, size: number): Html =>
+const heading = ({ name, photoUrl, action: { verb, object } }: Shown, below: Html, size: number): Html =>
   html`<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0">
     <tr>
       <td width="${size + 14}" valign="top" style="width:${size + 14}px;">${avatar(name, photoUrl, size)}</td>
@@ -107,13 +107,13 @@ const quote = (author: string, text: string): Html =>
   </table>`
 
 function eventHtml(item: Shown): Html {
-  const { title, time, words, earlier, replies, url } = item
+  const { title, time, comment, earlier, replies, url } = item
   const where = html`<p class="muted" style="${styles.note}">${title} · ${time}</p>`
   return html`${heading(item, where, 44)} ${earlier && html`${gap(22)}${quote(earlier.author, earlier.text)}`}
   ${
-    words &&
+    comment &&
     html`${gap(20)}
-      <p class="ink words" style="${styles.words}">${withLineBreaks(words)}</p>`
+      <p class="ink words" style="${styles.words}">${withLineBreaks(comment)}</p>`
   }
   ${url && html`${gap(26)}${button(url, 'Open the comment')}`}
   ${
@@ -134,16 +134,16 @@ const separator = html`${gap(22)}
 function digestHtml(title: string, items: readonly Shown[], left: number): Html {
   const hasTitles = new Set(items.map((item) => item.title)).size > 1
   const parts = items.map((item) => {
-    const { words, time, url } = item
+    const { comment, time, url } = item
     const where = hasTitles ? `${item.title} · ${time}` : time
     const below = html`<p class="muted" style="${styles.small}">${where}</p>`
     const link = (to: string) =>
       html`<a class="link" href="${to}" style="${styles.link}">Open the comment</a>`
     return html`${separator}${heading(item, below, 36)}
     ${
-      words &&
+      comment &&
       html`${gap(12)}
-        <p class="ink" style="${styles.smallWords}">${withLineBreaks(words)}</p>`
+        <p class="ink" style="${styles.smallWords}">${withLineBreaks(comment)}</p>`
     }
     ${
       url &&
@@ -160,12 +160,12 @@ function digestHtml(title: string, items: readonly Shown[], left: number): Html 
     }`
 }
 
-function itemText({ name, deed, title, time, words, earlier, url }: Shown): string {
+function itemText({ name, action, title, time, comment, earlier, url }: Shown): string {
   const quoted = (text: string) => text.replaceAll(/^/gm, '> ')
   return [
-    `${name} ${deedText(deed)} on ${title}\n${time}`,
+    `${name} ${actionText(action)} on ${title}\n${time}`,
     earlier && `${earlier.author} wrote before:\n${quoted(earlier.text)}`,
-    words,
+    comment,
     url && `Open the comment: ${url}`,
   ]
     .filter(Boolean)

@@ -3,7 +3,7 @@ import type { ActivityContent, MailItem, MailRecipient } from '../mail-content.t
 import { maxSubjectCharacters, oneLine, shownName } from './texts.ts'
 
 /** What the actor did, between the name of the actor and `on <title>`. */
-const deeds: Partial<Record<EventName, string>> = {
+const actions: Partial<Record<EventName, string>> = {
   'comment_annotation.add': 'commented',
   'comment_annotation.custom_list_change': 'changed the lists of a comment',
   'comment_annotation.access_mode_change': 'changed who can see a comment',
@@ -23,23 +23,25 @@ const deeds: Partial<Record<EventName, string>> = {
   'huddle.join': 'joined a call',
 }
 
-/** Events with a text that mentions its readers for the first time. */
-const saying: readonly EventName[] = ['comment_annotation.add', 'comment.add', 'comment.update']
+/** Events with a comment that may mention its readers for the first time. */
+const mentioningEvents: readonly EventName[] = ['comment_annotation.add', 'comment.add', 'comment.update']
 
 const isUser = (userId: string | undefined, { userId: recipientId }: MailRecipient) =>
   userId !== undefined && userId === recipientId
 
 /** Whether the event mentions the recipient. */
 export const mentions = (item: MailItem, { userId }: MailRecipient): boolean =>
-  userId !== undefined && saying.includes(item.event) && (item.mentionedUserIds?.includes(userId) ?? false)
+  userId !== undefined &&
+  mentioningEvents.includes(item.event) &&
+  (item.mentionedUserIds?.includes(userId) ?? false)
 
 /** What happened, after the name of the actor. `object` is what matters most in it: mails print it in bold. */
-export interface Deed {
+export interface Action {
   verb: string
   object?: string
 }
 
-export function deedOf(item: MailItem, recipient: MailRecipient): Deed {
+export function actionOf(item: MailItem, recipient: MailRecipient): Action {
   const { event, assignee, actor, status, priority } = item
   if (mentions(item, recipient)) return { verb: 'mentioned', object: 'you' }
   switch (event) {
@@ -60,11 +62,11 @@ export function deedOf(item: MailItem, recipient: MailRecipient): Deed {
         ? { verb: 'removed the priority' }
         : { verb: 'changed the priority to', object: shownName(priority) }
     default:
-      return { verb: (Object.hasOwn(deeds, event) && deeds[event]) || 'changed a comment' }
+      return { verb: (Object.hasOwn(actions, event) && actions[event]) || 'changed a comment' }
   }
 }
 
-export const deedText = ({ verb, object }: Deed): string =>
+export const actionText = ({ verb, object }: Action): string =>
   object === undefined ? verb : `${verb} ${object}`
 
 export const titleOf = (item: MailItem, { documentName }: ActivityContent): string =>
@@ -74,17 +76,17 @@ export function subjectOf(content: ActivityContent, recipient: MailRecipient): s
   const [first] = content.items
   const subject =
     content.items.length === 1
-      ? `${shownName(first.actor.name)} ${deedText(deedOf(first, recipient))} on ${titleOf(first, content)}`
+      ? `${shownName(first.actor.name)} ${actionText(actionOf(first, recipient))} on ${titleOf(first, content)}`
       : digestTitle(content)
   return oneLine(subject, maxSubjectCharacters)
 }
 
-const comments: readonly EventName[] = ['comment_annotation.add', 'comment.add']
+const newComments: readonly EventName[] = ['comment_annotation.add', 'comment.add']
 
 /** `3 comments on Launch plan`, or `5 updates in Acme` if they are on several pages. */
 export function digestTitle(content: ActivityContent): string {
   const { items, organizationName = '', company } = content
-  const noun = items.every(({ event }) => comments.includes(event)) ? 'comments' : 'updates'
+  const noun = items.every(({ event }) => newComments.includes(event)) ? 'comments' : 'updates'
   const titles = new Set(items.map((item) => titleOf(item, content)))
   const [title] = titles
   if (titles.size === 1) return `${items.length} ${noun} on ${title}`
