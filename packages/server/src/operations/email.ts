@@ -49,7 +49,10 @@ export const emailHandlers: Handlers<Operations['email']> = {
 /** More than an owner has, unless LIMIT_WORKSPACES_PER_OWNER was raised. */
 const maxWorkspaces = 1000
 
-/** Adds the job that sends the link. The workspace is its lane, so a slow mail server delays no job of an API key. */
+/**
+ * Adds the job that sends the link. It has the id of the workspace in place of an API key, so a slow mail server delays no job
+ * of an API key.
+ */
 async function queueLink(
   { db, now, services, afterCommit }: Call,
   workspaceId: string,

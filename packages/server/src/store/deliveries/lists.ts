@@ -36,15 +36,16 @@ export async function findPositions(
   window: Window,
 ): Promise<Position[]> {
   const { status, target } = filter
-  const ways = [
+  /** Conditions that an index serves. The scan uses the one with the fewest rows. */
+  const indexed = [
     ...(status === undefined ? [] : [sql<boolean>`status = ${status}`]),
     ...(target === undefined ? [] : [sql<boolean>`target = ${target}`]),
   ]
-  if (ways.length === 0) ways.push(sql<boolean>`true`)
+  if (indexed.length === 0) indexed.push(sql<boolean>`true`)
   return scan(
     db,
     window,
-    ...ways.map((way) => async (step: Window) => {
+    ...indexed.map((condition) => async (step: Window) => {
       const { limit, after, order } = step
       let query = db
         .selectFrom('deliveries')
@@ -52,7 +53,7 @@ export async function findPositions(
         // A flag and not a condition: with a condition, SQLite might not read the rows in the order of the list.
         .select(sql<number>`case when ${fits(filter)} then 1 else 0 end`.as('fits'))
         .where('api_key', '=', apiKey)
-        .where(way)
+        .where(condition)
         .orderBy('created_at', order)
         .orderBy('delivery_id', order)
         .limit(limit)

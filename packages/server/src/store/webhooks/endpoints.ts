@@ -193,7 +193,7 @@ export async function update(
   })
 }
 
-/** Disables an endpoint for the operator to see why. */
+/** Disables an endpoint. `reason` is a sentence for the operator. */
 export const disable = (
   db: Db,
   apiKey: string,
