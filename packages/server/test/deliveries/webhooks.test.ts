@@ -55,7 +55,7 @@ describe.each(stores)('deliveries of webhooks on %s', (store) => {
     }
   })
 
-  test('[24.21] [24.21.7] an endpoint that fails is tried again after the times of the schedule, with the same id, and then another endpoint gets a webhook about it', async () => {
+  test('[24.21] [24.21.8] an endpoint that fails is tried again after the times of the schedule, with the same id, and then another endpoint gets a webhook about it', async () => {
     const { addThread, addEndpoint, expectOne, deliveries } = await scene(server)
     const receiver = await WebhookReceiver.start()
     receiver.answerWith(500, 'broken')

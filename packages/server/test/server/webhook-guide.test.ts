@@ -38,7 +38,7 @@ async function freePort(): Promise<number> {
 const post = createOutgoingPost({ clock: systemClock, privateAddresses: 'allowed' })
 const deps = { post, signal: new AbortController().signal }
 
-test('[24.8] [24.21.5] the receiver of the guide accepts signed deliveries, handles each once and refuses others', async () => {
+test('[24.8] [24.21.6] the receiver of the guide accepts signed deliveries, handles each once and refuses others', async () => {
   const [secret, previous] = [randomBytes(32), randomBytes(32)].map(
     (key) => `whsec_${key.toString('base64')}`,
   )

@@ -6,7 +6,7 @@ import { addWebhook } from './dispatch.ts'
 
 const event = 'message.attempt.exhausted' as const
 
-/** What a webhook says about a message that another endpoint did not accept (spec 24.21.7). */
+/** What a webhook says about a message that another endpoint did not accept (spec 24.21.8). */
 export interface ExhaustedData {
   event: typeof event
   webhookId: string

@@ -31,7 +31,7 @@ function scene(deps: Partial<OutgoingPostDeps> = {}) {
   return { clock, headersArrived, stop, deliver }
 }
 
-test('[24.21.5] a webhook is one POST with the given headers and exactly the given body', async () => {
+test('[24.21.6] a webhook is one POST with the given headers and exactly the given body', async () => {
   const requests: unknown[] = []
   const url = await receiver((response, incoming) => {
     const { method, url: path, headers } = incoming
@@ -86,7 +86,7 @@ test.each<[status: number, kind: string, error: string | undefined]>([
   [429, 'failed', 'The receiver answered with HTTP 429 Too Many Requests.'],
   [500, 'failed', 'The receiver answered with HTTP 500 Internal Server Error.'],
   [599, 'failed', 'The receiver answered with HTTP 599.'],
-])('[24.21.5] [24.21.1] a receiver that answers %i leads to: %s', async (code, kind, error) => {
+])('[24.21.6] [24.21.1] a receiver that answers %i leads to: %s', async (code, kind, error) => {
   let requests = 0
   const url = await receiver((response) => {
     requests++
@@ -101,7 +101,7 @@ test.each<[status: number, kind: string, error: string | undefined]>([
   expect(requests).toBe(1)
 })
 
-test('[24.21.5] a receiver that is down, or closes the connection without an answer, has failed', async () => {
+test('[24.21.6] a receiver that is down, or closes the connection without an answer, has failed', async () => {
   const { deliver } = scene()
   const closed = createTcpServer().listen(0, '127.0.0.1')
   await once(closed, 'listening')
@@ -115,7 +115,7 @@ test('[24.21.5] a receiver that is down, or closes the connection without an ans
   expect(await deliver(await receiver((response) => response.destroy()))).toEqual(reset)
 })
 
-test('[24.21.5] a receiver that does not speak HTTP has failed', async () => {
+test('[24.21.6] a receiver that does not speak HTTP has failed', async () => {
   const server = createTcpServer((socket) => socket.on('error', () => {}).end('220 mail.example ESMTP\r\n'))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -136,7 +136,7 @@ test('[24.21.5] a receiver that does not speak HTTP has failed', async () => {
   })
 })
 
-test('[24.21.5] a receiver that hangs has failed after 15 s', async () => {
+test('[24.21.6] a receiver that hangs has failed after 15 s', async () => {
   let onRequest = () => {}
   const requested = new Promise<void>((resolve) => (onRequest = resolve))
   const { deliver, clock } = scene()
@@ -152,7 +152,7 @@ test.each<[code: number, kind: string]>([
   [500, 'failed'],
   [410, 'refused'],
 ])(
-  '[24.21.6] a receiver that answers %i and then drips its body is %s by its status, 1 s later',
+  '[24.21.7] a receiver that answers %i and then drips its body is %s by its status, 1 s later',
   async (code, kind) => {
     let onRequest: (response: ServerResponse) => void = () => {}
     const requested = new Promise<ServerResponse>((resolve) => (onRequest = resolve))
@@ -170,7 +170,7 @@ test.each<[code: number, kind: string]>([
   },
 )
 
-test('[24.21.6] of an answer with 100 MB only the first 2 KB are read', async () => {
+test('[24.21.7] of an answer with 100 MB only the first 2 KB are read', async () => {
   const megabyte = 'é'.repeat(512 * 1024)
   let written = 0
   let onClosed = () => {}
@@ -192,7 +192,7 @@ test('[24.21.6] of an answer with 100 MB only the first 2 KB are read', async ()
   expect(clock.pending).toBe(0)
 })
 
-test('[24.21.6] a receiver that closes the connection within its body is decided by its status', async () => {
+test('[24.21.7] a receiver that closes the connection within its body is decided by its status', async () => {
   const url = await receiver((response) => {
     response.writeHead(200, { 'content-length': '100' })
     response.write('half', () => response.destroy())
@@ -200,7 +200,7 @@ test('[24.21.6] a receiver that closes the connection within its body is decided
   expect(await scene().deliver(url)).toMatchObject({ kind: 'delivered', code: 200 })
 })
 
-test('[24.21.6] the answer is text that both databases store, without the auth token', async () => {
+test('[24.21.7] the answer is text that both databases store, without the auth token', async () => {
   const url = await receiver((response, { headers }) => {
     response.write(`got ${headers.authorization} `)
     response.end(Buffer.from([0x61, 0x00, 0xff, 0x62]))
@@ -213,7 +213,7 @@ test('[24.21.6] the answer is text that both databases store, without the auth t
   })
 })
 
-test('[24.21.5] an attempt ends when the server stops, unless the status is known', async () => {
+test('[24.21.6] an attempt ends when the server stops, unless the status is known', async () => {
   let onRequest = () => {}
   const requested = new Promise<void>((resolve) => (onRequest = resolve))
   const hanging = scene()
@@ -237,7 +237,7 @@ test.each<[url: string, error: string]>([
   ],
   ['http://example.com:25/?key=canary', 'The server does not call URLs of this kind.'],
   ['https://missing.example/?key=canary', 'The name of the host does not exist.'],
-])('[24.21.5] [N1] a URL that cannot be called is a failure: %s', async (url, error) => {
+])('[24.21.6] [N1] a URL that cannot be called is a failure: %s', async (url, error) => {
   const resolve = () => Promise.reject(Object.assign(new Error('queryA ENOTFOUND'), { code: 'ENOTFOUND' }))
   const send = () => {
     throw new Error('Nothing may be sent.')
