@@ -137,6 +137,7 @@ export function createServer(deps: ServerDeps): Server {
   const jobHandlers = createJobHandlers({
     permissionProvider,
     mails: { send: sendEmail, secrets, log },
+    log,
     storedDocuments,
     sendWebhook: createWebhookDelivery({ database, secrets, post: webhookPost, clock }),
     sendMail: createMailDelivery({ database, secrets, send: sendEmail }),

@@ -4,10 +4,12 @@ import { prepareMails } from '../deliveries/emails/prepare-mails.ts'
 import { longSchedule } from '../deliveries/schedules.ts'
 import { failDelivery } from './fail-delivery.ts'
 import type { PermissionProvider } from '../access/provider/permission-provider.ts'
+import type { Log } from '../platform/log/log.ts'
 import type { JobHandler } from './job.ts'
 
 export interface EmailDeps {
   permissionProvider: PermissionProvider
+  log: Log
   /** One attempt to send a mail. */
   sendMail: Attempt['send']
 }
@@ -30,10 +32,11 @@ export const digestEmails = (): JobHandler<'email.digest'> => ({
 })
 
 /** Makes one attempt to send an email. */
-export const sendEmail = ({ sendMail }: EmailDeps): JobHandler<'email.send'> => ({
+export const sendEmail = ({ sendMail, log }: EmailDeps): JobHandler<'email.send'> => ({
   // A mail server that is down for long uses up attempts of the schedule, not of the job.
   maxAttempts: Infinity,
   concurrency: 4,
-  run: ({ job, ...deps }) => attempt(deps, job, { scheduleOf: () => longSchedule, send: sendMail }),
+  run: ({ job, ...deps }) =>
+    attempt({ ...deps, log }, job, { scheduleOf: () => longSchedule, send: sendMail }),
   abandon: failDelivery,
 })

@@ -38,6 +38,7 @@ async function scene(database: Database = server.database) {
     storedDocuments: {} as never,
     sendWebhook: {} as never,
     sendMail: {} as never,
+    log,
   })
   const bus = createServerBus(log)
   const runner = createJobRunner({ database, handlers, bus, log, clock, observe: createMetrics().job })

@@ -4,12 +4,14 @@ import type { WebhookDelivery } from '../deliveries/webhooks/deliver-webhook.ts'
 import { dispatch } from '../deliveries/webhooks/dispatch.ts'
 import { announceExhausted } from '../deliveries/webhooks/exhausted.ts'
 import type { WebhookDataDeps } from '../deliveries/webhooks/read-webhook-data.ts'
+import type { Log } from '../platform/log/log.ts'
 import { failDelivery } from './fail-delivery.ts'
 import type { JobHandler } from './job.ts'
 
 export interface WebhookDeps extends Pick<WebhookDataDeps, 'permissionProvider' | 'storedDocuments'> {
   /** One attempt to send a webhook. */
   sendWebhook: WebhookDelivery
+  log: Log
 }
 
 /** Failures of this server are tried for about an hour: an acknowledged event must reach its receivers. */
@@ -27,13 +29,13 @@ export const dispatchWebhooks = ({
 })
 
 /** Makes one attempt to send a webhook. */
-export const sendWebhook = ({ sendWebhook }: WebhookDeps): JobHandler<'webhook.send'> => ({
+export const sendWebhook = ({ sendWebhook, log }: WebhookDeps): JobHandler<'webhook.send'> => ({
   // A receiver that is down for long uses up attempts of the schedule, not of the job.
   maxAttempts: Infinity,
   concurrency: 4,
   run: ({ job, stopping, wake, ...deps }) => {
     const lanes: string[] = []
-    return attempt({ ...deps, stopping, wake }, job, {
+    return attempt({ ...deps, log, stopping, wake }, job, {
       scheduleOf: ({ channel }) => (channel === 'webhook' ? longSchedule : shortSchedule),
       send: (delivery) => sendWebhook(delivery, stopping),
       async onFailed(db, delivery, now) {
