@@ -143,6 +143,13 @@ export function readConfig(env: Environment): Config {
       fail(name, `CIDR ranges such as 10.0.0.0/8 or fd00::/8, but is "${value}"`)
       return false
     })
+  const hosts = (name: string) =>
+    list(name).map((value) => {
+      const host = value.toLowerCase()
+      const isHost = URL.canParse(`http://${host}`) && new URL(`http://${host}`).hostname === host
+      if (!isHost) fail(name, `hosts such as console.example.com, without a port, but is "${value}"`)
+      return host
+    })
   const list = (name: string) => (text(name) ?? '').split(/[\s,]+/).filter(Boolean)
 
   const databaseUrl = url('DATABASE_URL', ['postgres:', 'postgresql:'])
@@ -189,7 +196,7 @@ export function readConfig(env: Environment): Config {
     disposableDomainsExcept: list('DISPOSABLE_DOMAINS_EXCEPT'),
     smtpUrl,
     mailFrom,
-    consoleHosts: list('CONSOLE_HOSTS').map((host) => host.toLowerCase()),
+    consoleHosts: hosts('CONSOLE_HOSTS'),
     workspaceCreation: choice('WORKSPACE_CREATION', ['open', 'closed'], 'open'),
     outgoingPrivateAddresses: choice('OUTGOING_PRIVATE_ADDRESSES', ['refused', 'allowed'], 'refused'),
     webhookAllowedRanges: ranges('WEBHOOK_ALLOW_CIDR'),

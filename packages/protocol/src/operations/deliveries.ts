@@ -53,7 +53,7 @@ export const deliveries = {
           lastAttemptAt: 1738695077691,
           lastStatusCode: 500,
           lastAnswer: 'Internal Server Error',
-          lastError: 'The receiver answered with status 500.',
+          lastError: 'The receiver answered with HTTP 500 Internal Server Error.',
         },
       ],
     },

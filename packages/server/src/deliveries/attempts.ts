@@ -1,4 +1,5 @@
 import type { Clock } from '../platform/clock.ts'
+import type { Log } from '../platform/log/log.ts'
 import type { Database, Db } from '../store/engine/db.ts'
 import * as deliveries from '../store/deliveries/deliveries.ts'
 import type { Delivery } from '../store/deliveries/deliveries.ts'
@@ -10,6 +11,7 @@ import { type Schedule, waitAfter } from './schedules.ts'
 interface AttemptDeps {
   database: Database
   clock: Clock
+  log: Log
   /** Aborted when the server stops. The attempt does not count then. */
   stopping: AbortSignal
   /** Makes the runner look for jobs in the lane after this time. */
@@ -30,7 +32,7 @@ export interface Attempt {
  * before leaves the delivery as it was, and the next attempt repeats the message with the same id.
  */
 export async function attempt(
-  { database, clock, stopping, wake }: AttemptDeps,
+  { database, clock, log, stopping, wake }: AttemptDeps,
   job: Job<'webhook.send' | 'email.send'>,
   { scheduleOf, send, onFailed, onRecorded }: Attempt,
 ): Promise<'settled' | undefined> {
@@ -43,15 +45,16 @@ export async function attempt(
   const waitMs = outcome.kind === 'failed' ? waitAfter(scheduleOf(delivery), attempts) : undefined
   const now = clock.now()
   const nextAt = waitMs === undefined ? null : now + waitMs
+  const status = statusAfter(outcome, nextAt !== null)
   await database.write(async (db) => {
     // Fails if the delivery was restarted meanwhile.
     if (nextAt === null) await jobs.finishOrFail(db, job)
     else await jobs.postpone(db, job, nextAt)
-    const status = statusAfter(outcome, nextAt !== null)
     await deliveries.record(db, apiKey, delivery.deliveryId, { ...outcome, status, attempts, nextAt }, now)
     if (status === 'failed') await onFailed?.(db, delivery, now)
   }, apiKey)
   onRecorded?.()
+  if (status === 'failed') logFailure(log, delivery, outcome)
   if (waitMs !== undefined) wake(lane, waitMs)
   return 'settled'
 }
@@ -59,4 +62,14 @@ export async function attempt(
 function statusAfter({ kind }: Outcome | Cancelled, isTriedAgain: boolean): deliveries.DeliveryStatus {
   if (kind === 'delivered' || kind === 'cancelled') return kind
   return isTriedAgain ? 'pending' : 'failed'
+}
+
+/** The addresses of users and the answers of receivers, which may repeat them, stay out of the log. */
+function logFailure(
+  log: Log,
+  { apiKey, deliveryId, channel, event }: Delivery,
+  outcome: Outcome | Cancelled,
+): void {
+  const code = 'code' in outcome ? outcome.code : undefined
+  log.warn({ apiKey, deliveryId, channel, event, code }, 'a delivery failed and is not tried again')
 }

@@ -4,10 +4,12 @@ import { prepareMails } from '../deliveries/emails/prepare-mails.ts'
 import { longSchedule } from '../deliveries/schedules.ts'
 import { failDelivery } from './fail-delivery.ts'
 import type { PermissionProvider } from '../access/provider/permission-provider.ts'
+import type { Log } from '../platform/log/log.ts'
 import type { JobHandler } from './job.ts'
 
 export interface EmailDeps {
   permissionProvider: PermissionProvider
+  log: Log
   /** Makes one attempt. */
   deliverMail: Attempt['send']
 }
@@ -30,9 +32,10 @@ export const digestEmails = (): JobHandler<'email.digest'> => ({
 })
 
 /** Makes one attempt to send a mail. */
-export const sendEmail = ({ deliverMail }: EmailDeps): JobHandler<'email.send'> => ({
+export const sendEmail = ({ deliverMail, log }: EmailDeps): JobHandler<'email.send'> => ({
   maxAttempts,
   concurrency: 4,
-  run: ({ job, ...deps }) => attempt(deps, job, { scheduleOf: () => longSchedule, send: deliverMail }),
+  run: ({ job, ...deps }) =>
+    attempt({ ...deps, log }, job, { scheduleOf: () => longSchedule, send: deliverMail }),
   abandon: failDelivery,
 })

@@ -4,12 +4,14 @@ import type { DeliverWebhook } from '../deliveries/webhooks/deliver-webhook.ts'
 import { dispatch } from '../deliveries/webhooks/dispatch.ts'
 import { announceExhausted } from '../deliveries/webhooks/exhausted.ts'
 import type { WebhookDataDeps } from '../deliveries/webhooks/read-webhook-data.ts'
+import type { Log } from '../platform/log/log.ts'
 import { failDelivery } from './fail-delivery.ts'
 import type { JobHandler } from './job.ts'
 
 export interface WebhookDeps extends Pick<WebhookDataDeps, 'permissionProvider' | 'storedDocuments'> {
   /** Makes one attempt. */
   deliverWebhook: DeliverWebhook
+  log: Log
 }
 
 /** Failures of this server are tried for about an hour and a half: an acknowledged event must reach its receivers. */
@@ -27,12 +29,12 @@ export const dispatchWebhooks = ({
 })
 
 /** Makes one attempt to send a webhook. */
-export const sendWebhook = ({ deliverWebhook }: WebhookDeps): JobHandler<'webhook.send'> => ({
+export const sendWebhook = ({ deliverWebhook, log }: WebhookDeps): JobHandler<'webhook.send'> => ({
   maxAttempts,
   concurrency: 4,
   run: ({ job, stopping, wake, ...deps }) => {
     const lanes: string[] = []
-    return attempt({ ...deps, stopping, wake }, job, {
+    return attempt({ ...deps, log, stopping, wake }, job, {
       scheduleOf: ({ channel }) => (channel === 'webhook' ? longSchedule : shortSchedule),
       send: (delivery) => deliverWebhook(delivery, stopping),
       async onFailed(db, delivery, now) {

@@ -45,5 +45,12 @@ export async function scene(server: TestServer) {
   /** Waits until the only delivery that fits has this state. */
   const expectOne = (filter: { target?: string }, expected: Partial<Delivery>) =>
     expect.poll(() => deliveries(filter)).toMatchObject([expected])
-  return { ...tenant, addThread, addEndpoint, deliveries, expectOne }
+  /** What the log says about deliveries that are not tried again. */
+  const loggedFailures = () =>
+    server.logged
+      .map((line) => JSON.parse(line))
+      .filter(
+        ({ msg, apiKey }) => msg === 'a delivery failed and is not tried again' && apiKey === tenant.apiKey,
+      )
+  return { ...tenant, loggedFailures, addThread, addEndpoint, deliveries, expectOne }
 }

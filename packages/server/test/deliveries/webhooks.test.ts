@@ -55,8 +55,8 @@ describe.each(stores)('deliveries of webhooks on %s', (store) => {
     }
   })
 
-  test('[24.21] [24.21.8] an endpoint that fails is tried again after the times of the schedule, with the same id, and then another endpoint gets a webhook about it', async () => {
-    const { addThread, addEndpoint, expectOne, deliveries } = await scene(server)
+  test('[24.21] [24.21.5] [24.21.8] an endpoint that fails is tried again after the times of the schedule, with the same id, and then another endpoint gets a webhook about it', async () => {
+    const { addThread, addEndpoint, expectOne, deliveries, loggedFailures } = await scene(server)
     const receiver = await WebhookReceiver.start()
     receiver.answerWith(500, 'broken')
     const target = await addEndpoint({
@@ -77,6 +77,10 @@ describe.each(stores)('deliveries of webhooks on %s', (store) => {
       server.clock.offsetMs += planned
     }
     await expectOne({ target }, { status: 'failed', attempts: 8, lastAnswer: 'broken' })
+    const [{ deliveryId, event } = {}] = await deliveries({ target })
+    const warning = { level: 'warn', deliveryId, channel: 'webhook', event, code: 500 }
+    await expect.poll(loggedFailures).toMatchObject([warning])
+    expect(JSON.stringify(loggedFailures())).not.toMatch(/broken|127\.0\.0\.1/)
     const sent = receiver.received.filter(({ path }) => path === '/broken')
     expect(sent).toHaveLength(8)
     expect(new Set(sent.map(({ headers }) => headers['webhook-id'])).size).toBe(1)

@@ -204,6 +204,22 @@ describe('[C1] settings', () => {
     }
   })
 
+  test('[C1] CONSOLE_HOSTS accepts only hosts, one or more', () => {
+    const { consoleHosts } = readConfig({ CONSOLE_HOSTS: 'Console.example.com, 10.0.0.1 [::1]' })
+    expect(consoleHosts).toEqual(['console.example.com', '10.0.0.1', '[::1]'])
+    for (const value of [
+      'https://a.example',
+      'a.example:3000',
+      'a.example/',
+      '*.a.example/x',
+      'me@a.example',
+    ]) {
+      expect(refusal({ CONSOLE_HOSTS: value })).toBe(
+        `CONSOLE_HOSTS must be hosts such as console.example.com, without a port, but is "${value}".`,
+      )
+    }
+  })
+
   test('[C1] NO_COLOR with any value turns colors off', () => {
     for (const value of ['1', '0', 'false']) expect(readConfig({ NO_COLOR: value }).colors).toBe(false)
   })

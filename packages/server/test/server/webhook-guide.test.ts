@@ -1,20 +1,20 @@
 import { spawn } from 'node:child_process'
-import { generateKeyPairSync, randomBytes } from 'node:crypto'
-import { once } from 'node:events'
+import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { onTestFinished, expect, test } from 'vitest'
+import type { Client } from '@plenum/client'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { sealBody } from '../../src/deliveries/webhooks/seal-body.ts'
-import { sendWebhook } from '../../src/deliveries/webhooks/send-webhook.ts'
-import { signedHeaders } from '../../src/deliveries/webhooks/signatures.ts'
-import { systemClock } from '../../src/platform/clock.ts'
-import { createOutgoingPost } from '../../src/platform/outgoing/outgoing-post.ts'
+import * as given from '../support/given.ts'
+import { stores, useServer } from '../support/harness.ts'
+import { WebhookReceiver } from '../support/webhook-receiver.ts'
 
 const guide = readFileSync(resolve(import.meta.dirname, '../../../../docs/guides/webhooks.md'), 'utf8')
-const [receiver = '', decrypt = ''] = [...guide.matchAll(/^```js\n([^]*?)^```/gm)].map(([, code]) => code)
+const codeIn = (language: string) =>
+  [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map(([, code = '']) => code)
+const [receiver = '', decrypt = ''] = codeIn('js')
+const [createEndpoint = '', addComment = '', repeatFailed = '', rotateSecret = ''] = codeIn('ts')
 
 /** Runs a program of the guide as it is written there. */
 function run(code: string, env: Record<string, string> = {}) {
@@ -27,37 +27,64 @@ function run(code: string, env: Record<string, string> = {}) {
   return child
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await new Promise((onClosed) => server.close(onClosed))
-  return port
+/** Runs calls of the guide as they are written there. Returns what they print, and the endpoint that they create. */
+async function call(code: string, client: Client, endpoint?: { id: string }) {
+  const printed: unknown[][] = []
+  const AsyncFunction = (async () => {}).constructor as FunctionConstructor
+  const names = endpoint ? ['client', 'console', 'endpoint'] : ['client', 'console']
+  const calls = new AsyncFunction(
+    ...names,
+    `${code}\nreturn typeof endpoint === 'object' ? endpoint : undefined`,
+  )
+  const result: { id: string } = await calls(
+    client,
+    { log: (...line: unknown[]) => printed.push(line) },
+    endpoint,
+  )
+  return { printed, endpoint: result }
 }
 
-const post = createOutgoingPost({ clock: systemClock, privateAddresses: 'allowed' })
-const deps = { post, signal: new AbortController().signal }
+describe.each(stores)('the guide to webhooks on %s', (store) => {
+  const server = useServer(store, { jobPollMs: 20, env: { WEBHOOK_ALLOW_CIDR: '127.0.0.0/8' } })
 
-test('[24.8] [24.21.6] the receiver of the guide accepts signed deliveries, handles each once and refuses others', async () => {
-  const [secret, previous] = [randomBytes(32), randomBytes(32)].map(
-    (key) => `whsec_${key.toString('base64')}`,
-  )
-  const port = await freePort()
-  const child = run(receiver, { WEBHOOK_SECRET: previous!, PORT: String(port) })
-  let printed = ''
-  child.stdout.on('data', (chunk) => (printed += String(chunk)))
-  const deliver = (id: string, secrets: string[]) => {
-    const body = JSON.stringify({ event: 'comment.add', webhookId: id })
-    const headers = signedHeaders({ id, now: Date.now(), body }, secrets)
-    return sendWebhook(deps, { url: `http://127.0.0.1:${port}/`, headers, body })
-  }
-  const accepted = { kind: 'delivered', code: 204 }
-  // The first delivery is tried again until the receiver listens.
-  await expect.poll(() => deliver('msg_1', [previous!]), { timeout: 30_000 }).toMatchObject(accepted)
-  expect(await deliver('msg_1', [previous!])).toMatchObject(accepted)
-  expect(await deliver('msg_2', [secret!, previous!])).toMatchObject(accepted)
-  expect(await deliver('msg_3', [secret!])).toMatchObject({ kind: 'failed', code: 400 })
-  await expect.poll(() => printed).toBe('msg_1 comment.add\nmsg_2 comment.add\n')
+  test('[24.8] [24.19] [28.2] the receiver of the guide verifies each delivery and handles it once, also those that the calls of the guide repeat', async () => {
+    const { client } = await given.tenant(server)
+    const documents = [{ documentId: 'roadmap' }]
+    await client.documents.add({ organizationId: 'acme', createOrganization: true, documents })
+    const broken = await WebhookReceiver.start()
+    broken.answerWith(410)
+    const created = await call(createEndpoint.replace('https://example.com/hooks', broken.url), client)
+    const { endpoint } = created
+    const [[secret] = []] = created.printed
+    const target = endpoint.id
+    const deliveries = async () => (await client.deliveries.get({ target })).data
+    await call(addComment, client)
+    await expect.poll(deliveries).toMatchObject([{ status: 'failed', lastStatusCode: 410 }])
+    broken.stop()
+    await client.webhookEndpoints.update({ endpointId: target, disabled: false })
+
+    const child = run(receiver, { WEBHOOK_SECRET: String(secret), PORT: new URL(broken.url).port })
+    let received = ''
+    child.stdout.on('data', (chunk) => (received += String(chunk)))
+    const postUnsigned = () =>
+      fetch(broken.url, { method: 'POST', body: '{}' }).then(
+        ({ status }) => status,
+        () => 'not started',
+      )
+    await expect.poll(postUnsigned, { timeout: 30_000 }).toBe(400)
+    const { printed } = await call(repeatFailed, client, endpoint)
+    expect(printed).toEqual([['comment_annotation.add', 1, expect.stringContaining('HTTP 410')]])
+    await expect.poll(deliveries).toMatchObject([{ status: 'delivered', lastStatusCode: 204 }])
+    const [first] = await deliveries()
+    await client.deliveries.retry({ deliveryIds: [first?.deliveryId ?? ''] })
+    await call(rotateSecret, client, endpoint)
+    await call(addComment, client)
+    const delivered = { status: 'delivered', lastStatusCode: 204 }
+    await expect.poll(deliveries).toMatchObject([delivered, delivered])
+    const [newest] = await deliveries()
+    const lines = [first, newest].map((one) => `${one?.messageId} comment_annotation.add\n`)
+    await expect.poll(() => received).toBe(lines.join(''))
+  })
 })
 
 test('[24.7] the program of the guide decrypts a body', async () => {

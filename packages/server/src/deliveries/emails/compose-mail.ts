@@ -56,13 +56,15 @@ export function composeMail(request: MailRequest, mailFrom: string): OutgoingMai
   }
 }
 
-/** `Ada via Acme`. A digest has several actors, so it is from the company. */
+/** `Ada via Acme`. A digest has several actors, so it is from the company, and so is a change of a backend. */
 function senderName(content: MailContent, { fromCompany = '' }: MailSettings): string {
   if (content.kind === 'loginLink') return 'Plenum'
   const company = oneLine(fromCompany, 80)
-  if (content.items.length > 1) return company
-  const actor = shownName(content.items[0].actor.name)
-  return company === '' ? actor : `${actor} via ${company}`
+  const [{ actor }] = content.items
+  const isOfCompany = content.items.length > 1 || actor.userId === undefined
+  if (isOfCompany) return company
+  const name = shownName(actor.name)
+  return company === '' ? name : `${name} via ${company}`
 }
 
 /** An answer goes to the person who acted. */

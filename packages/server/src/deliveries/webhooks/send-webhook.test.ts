@@ -236,7 +236,7 @@ test.each<[url: string, error: string]>([
     'The host has no public address (OUTGOING_PRIVATE_ADDRESSES, WEBHOOK_ALLOW_CIDR).',
   ],
   ['http://example.com:25/?key=canary', 'The server does not call URLs of this kind.'],
-  ['https://missing.example/?key=canary', 'The name of the host does not exist.'],
+  ['https://missing.example/?key=canary', 'The DNS does not know the name of the host.'],
 ])('[24.21.6] [N1] a URL that cannot be called is a failure: %s', async (url, error) => {
   const resolve = () => Promise.reject(Object.assign(new Error('queryA ENOTFOUND'), { code: 'ENOTFOUND' }))
   const send = () => {

@@ -65,7 +65,7 @@ const sentences: Record<string, string> = {
   EHOSTUNREACH: 'The host cannot be reached.',
   ENETUNREACH: 'The host cannot be reached.',
   ETIMEDOUT: 'The host does not answer.',
-  ENOTFOUND: 'The name of the host does not exist.',
+  ENOTFOUND: 'The DNS does not know the name of the host.',
   ENODATA: 'The name of the host has no address.',
   HPE_HEADER_OVERFLOW: 'The headers of the answer are too large.',
 }

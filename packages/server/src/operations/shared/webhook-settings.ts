@@ -8,6 +8,7 @@ import {
 } from '@plenum/protocol'
 import { changedCredential, mask, type ServiceSettings } from '../../access/credentials/service-settings.ts'
 import { readPublicKey } from '../../deliveries/webhooks/public-keys.ts'
+import { isOutgoingUrl } from '../../platform/outgoing/outgoing-urls.ts'
 import type { BasicWebhookSettings } from '../../store/webhooks/settings.ts'
 import { withoutUndefined } from './without-nulls.ts'
 
@@ -56,11 +57,19 @@ export function changeWebhook(
     }),
   }
   const sentUrls = [sent.rawNotificationUrl, sent.processedNotificationUrl].map((url) => url?.trim())
-  if (!sentUrls.every((url) => !url || isWebhookUrl(url)) || publicKeyFault(config)) {
-    throw new ApiError('INVALID_ARGUMENT', 'Invalid webhook service configuration.')
+  const refusedUrl = sentUrls.find((url) => url && !isWebhookUrl(url))
+  const reason = refusedUrl ? refusedUrlReason(refusedUrl) : publicKeyFault(config)
+  if (reason !== undefined) {
+    throw new ApiError('INVALID_ARGUMENT', 'Invalid webhook service configuration.', { details: { reason } })
   }
   return { enabled, config, credential: changedCredential(stored.credential, sent.authToken) }
 }
+
+/** Why the server does not call a URL (spec N1.3). */
+export const refusedUrlReason = (url: string): string =>
+  isOutgoingUrl(url)
+    ? 'The address in the URL is not public. The operator of the server can permit it with the setting WEBHOOK_ALLOW_CIDR.'
+    : 'The URL must begin with http:// or https://, without a user name and a password, and with a port for HTTP.'
 
 /** What is wrong with the key that encrypts payloads. */
 export function publicKeyFault({

@@ -14,6 +14,7 @@ import { limitData, stringifyData } from '../../store/engine/json.ts'
 import * as endpoints from '../../store/webhooks/endpoints.ts'
 import type { Endpoint, EndpointFields } from '../../store/webhooks/endpoints.ts'
 import { unique } from '../shared/batches.ts'
+import { refusedUrlReason } from '../shared/webhook-settings.ts'
 import { withoutUndefined } from '../shared/without-nulls.ts'
 import { refusal, requireAdvancedWebhooks } from './advanced-webhook-config.ts'
 
@@ -114,7 +115,8 @@ function sentFields(
   const { description, filterTypes, channels, disabled, rateLimit, metadata } = input
   const url = input.url?.trim()
   if (url !== undefined && !isWebhookUrl(url)) {
-    throw new ApiError('INVALID_ARGUMENT', 'url must be a valid http(s) URL.')
+    const details = { reason: refusedUrlReason(url) }
+    throw new ApiError('INVALID_ARGUMENT', 'url must be a valid http(s) URL.', { details })
   }
   if (channels) limitData([JSON.stringify(channels)], 'the endpoint')
   return withoutUndefined({

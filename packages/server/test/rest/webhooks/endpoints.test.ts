@@ -86,6 +86,20 @@ describe.each(stores)('webhook endpoints on %s', (store) => {
     }
   })
 
+  test('[24.14.2] a refused URL is answered with the reason', async () => {
+    const { add, client } = await tenant()
+    const reasons = {
+      'http://127.0.0.1/': /not public.*WEBHOOK_ALLOW_CIDR/,
+      'example.com': /begin with http/,
+    }
+    for (const [url, reason] of Object.entries(reasons)) {
+      const refused = { status: 'INVALID_ARGUMENT', details: { reason: expect.stringMatching(reason) } }
+      await expect(add({ url })).rejects.toMatchObject(refused)
+      const webhookServiceConfig = { rawNotificationUrl: url }
+      await expect(client.webhookConfig.update({ webhookServiceConfig })).rejects.toMatchObject(refused)
+    }
+  })
+
   test.each<[input: object, message: string]>([
     [{ url: 'example.com' }, 'url must be a valid http(s) URL.'],
     [{ url: 'ftp://example.com' }, 'url must be a valid http(s) URL.'],
