@@ -190,35 +190,26 @@ export async function restart(
   return rows.map((row) => ({ deliveryId: row.delivery_id, channel: row.channel, target: row.target }))
 }
 
-/** Deletes messages that were added before this time, with their deliveries, unless one of these is pending. */
+/** A message may have 256 KiB. */
+const maxPrunedMessages = 20
+
+/**
+ * Deletes some of the deliveries of messages that were added before this time, except pending ones, and then messages without
+ * deliveries. One message may have very many.
+ */
 export async function prune(db: Db, before: number, maxRows: number): Promise<number> {
-  const key = ['api_key', 'message_id'] as const
-  const { numDeletedRows } = await db
-    .deleteFrom('delivery_messages')
-    .where((eb) =>
-      eb(
-        eb.refTuple(...key),
-        'in',
-        eb
-          .selectFrom('delivery_messages as m')
-          .select(['m.api_key', 'm.message_id'])
-          .where('m.created_at', '<', before)
-          .where((old) =>
-            old.not(
-              old.exists(
-                old
-                  .selectFrom('deliveries as d')
-                  .select('d.delivery_id')
-                  .whereRef('d.api_key', '=', 'm.api_key')
-                  .whereRef('d.message_id', '=', 'm.message_id')
-                  .where('d.status', '=', 'pending'),
-              ),
-            ),
-          )
-          .limit(maxRows)
-          .$asTuple('api_key', 'message_id'),
-      ),
-    )
-    .executeTakeFirst()
-  return Number(numDeletedRows)
+  const ofMessage = sql<boolean>`d.api_key = m.api_key and d.message_id = m.message_id`
+  const ended = sql`
+    select d.api_key, d.delivery_id from delivery_messages m join deliveries d on ${ofMessage}
+    where m.created_at < ${before} and d.status <> 'pending' limit ${sql.lit(maxRows)}`
+  const deliveries = await sql`
+    delete from deliveries where (api_key, delivery_id) in (${ended})`.execute(db)
+  if (deliveries.numAffectedRows === BigInt(maxRows)) return maxRows
+  const empty = sql`
+    select m.api_key, m.message_id from delivery_messages m
+    where m.created_at < ${before} and not exists (select 1 from deliveries d where ${ofMessage})
+    limit ${sql.lit(maxPrunedMessages)}`
+  const messages = await sql`
+    delete from delivery_messages where (api_key, message_id) in (${empty})`.execute(db)
+  return Number((deliveries.numAffectedRows ?? 0n) + (messages.numAffectedRows ?? 0n))
 }
