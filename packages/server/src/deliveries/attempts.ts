@@ -1,4 +1,5 @@
 import type { Clock } from '../platform/clock.ts'
+import { yieldIfLate } from '../platform/turns/loop-time.ts'
 import type { Database, Db } from '../store/engine/db.ts'
 import * as deliveries from '../store/deliveries/deliveries.ts'
 import type { Delivery } from '../store/deliveries/deliveries.ts'
@@ -42,6 +43,8 @@ export async function attempt(
   { scheduleOf, send, onFailed, onRecorded }: Attempt,
 ): Promise<'settled' | undefined> {
   const { apiKey, lane, payload } = job
+  // A message may have 256 KB, and many lanes send at the same time.
+  await yieldIfLate()
   const delivery = await deliveries.find(database.read, apiKey, payload.deliveryId)
   if (delivery?.status !== 'pending') return undefined
   const outcome = await send(delivery)

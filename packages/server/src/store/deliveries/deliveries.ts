@@ -72,6 +72,21 @@ export async function findMessages(
   return rows.map((row) => ({ messageId: row.message_id, event: row.event, data: parse(row.data) }))
 }
 
+/** Those of the ids that messages have. */
+export async function findMessageIds(
+  db: Db,
+  apiKey: string,
+  messageIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .selectFrom('delivery_messages')
+    .select('message_id')
+    .where('api_key', '=', apiKey)
+    .where('message_id', 'in', messageIds)
+    .execute()
+  return new Set(rows.map((row) => row.message_id))
+}
+
 /** Adds deliveries that are due now. Those that exist stay as they are: work that runs again adds them again. */
 export async function addMany(
   db: Db,
