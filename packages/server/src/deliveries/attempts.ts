@@ -56,7 +56,7 @@ export async function attempt(
   await database.write(async (db) => {
     if (nextAt === null) {
       if (!(await jobs.finish(db, job))) throw new jobs.ClaimLost('The delivery was started again.')
-    } else await jobs.postpone(db, job, nextAt)
+    } else await jobs.continueAt(db, job, nextAt)
     const status = statusAfter(outcome, nextAt !== null)
     await deliveries.record(db, apiKey, delivery.deliveryId, { ...outcome, status, attempts, nextAt }, now)
     if (status === 'failed') await onFailed?.(db, delivery, now)

@@ -31,8 +31,8 @@ export const digestEmails = (): JobHandler<'email.digest'> => ({
 
 /** Makes one attempt to send an email. */
 export const sendEmail = ({ sendMail }: EmailDeps): JobHandler<'email.send'> => ({
-  // A mail server that is down for long uses up attempts of the schedule, not of the job.
-  maxAttempts: Infinity,
+  // Only of failures of this server: a mail server that is down uses up attempts of the schedule.
+  maxAttempts,
   concurrency: 4,
   run: ({ job, ...deps }) => attempt(deps, job, { scheduleOf: () => longSchedule, send: sendMail }),
   abandon: failDelivery,

@@ -28,8 +28,8 @@ export const dispatchWebhooks = ({
 
 /** Makes one attempt to send a webhook. */
 export const sendWebhook = ({ sendWebhook }: WebhookDeps): JobHandler<'webhook.send'> => ({
-  // A receiver that is down for long uses up attempts of the schedule, not of the job.
-  maxAttempts: Infinity,
+  // Only of failures of this server: a receiver that is down uses up attempts of the schedule.
+  maxAttempts,
   concurrency: 4,
   run: ({ job, stopping, wake, ...deps }) => {
     const lanes: string[] = []
