@@ -1,5 +1,6 @@
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log/log.ts'
+import { yieldIfLate } from '../platform/turns/loop-time.ts'
 import type { Database, Db } from '../store/engine/db.ts'
 import * as deliveries from '../store/deliveries/deliveries.ts'
 import type { Delivery } from '../store/deliveries/deliveries.ts'
@@ -37,6 +38,8 @@ export async function attempt(
   { scheduleOf, send, onFailed, onRecorded }: Attempt,
 ): Promise<'settled' | undefined> {
   const { apiKey, lane, payload } = job
+  // A message may have 256 KB, and many lanes send at the same time.
+  await yieldIfLate()
   const delivery = await deliveries.find(database.read, apiKey, payload.deliveryId)
   if (delivery?.status !== 'pending') return undefined
   const outcome = await send(delivery)
@@ -49,7 +52,7 @@ export async function attempt(
   await database.write(async (db) => {
     // Fails if the delivery was restarted meanwhile.
     if (nextAt === null) await jobs.finishOrFail(db, job)
-    else await jobs.postpone(db, job, nextAt)
+    else await jobs.continueAt(db, job, nextAt)
     await deliveries.record(db, apiKey, delivery.deliveryId, { ...outcome, status, attempts, nextAt }, now)
     if (status === 'failed') await onFailed?.(db, delivery, now)
   }, apiKey)

@@ -7,12 +7,14 @@ export interface NotificationDeps {
   permissionProvider: PermissionProvider
 }
 
+/** An email may depend on it, so failures of this server are tried for about an hour. */
+const maxAttempts = 60
+
 /** Puts a notification about an event into the inboxes of its recipients (spec 18.7). */
 export const deliverNotification = ({
   permissionProvider,
 }: NotificationDeps): JobHandler<'notification.deliver'> => ({
-  // Users wait for it, and a server that dies uses up an attempt too.
-  maxAttempts: 20,
+  maxAttempts,
   run: async ({ job, ...deps }) =>
     (await deliver({ ...deps, permissionProvider }, job)) ? 'settled' : undefined,
 

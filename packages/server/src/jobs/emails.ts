@@ -14,8 +14,8 @@ export interface EmailDeps {
   deliverMail: Attempt['send']
 }
 
-/** Failures of this server are tried for about an hour and a half: an acknowledged event must reach its recipients. */
-const maxAttempts = 100
+/** Failures of this server are tried for about an hour: an acknowledged event must reach its recipients. */
+const maxAttempts = 60
 
 /** Finds who gets a mail about an event. */
 export const prepareEmails = ({ permissionProvider }: EmailDeps): JobHandler<'email.prepare'> => ({
@@ -33,6 +33,7 @@ export const digestEmails = (): JobHandler<'email.digest'> => ({
 
 /** Makes one attempt to send a mail. */
 export const sendEmail = ({ deliverMail, log }: EmailDeps): JobHandler<'email.send'> => ({
+  // Only of failures of this server: a mail server that is down uses up attempts of the schedule.
   maxAttempts,
   concurrency: 4,
   run: ({ job, ...deps }) =>

@@ -14,8 +14,8 @@ export interface WebhookDeps extends Pick<WebhookDataDeps, 'permissionProvider' 
   log: Log
 }
 
-/** Failures of this server are tried for about an hour and a half: an acknowledged event must reach its receivers. */
-const maxAttempts = 100
+/** Failures of this server are tried for about an hour: an acknowledged event must reach its receivers. */
+const maxAttempts = 60
 
 /** Finds who gets a webhook about an event. */
 export const dispatchWebhooks = ({
@@ -30,6 +30,7 @@ export const dispatchWebhooks = ({
 
 /** Makes one attempt to send a webhook. */
 export const sendWebhook = ({ deliverWebhook, log }: WebhookDeps): JobHandler<'webhook.send'> => ({
+  // Only of failures of this server: a receiver that is down uses up attempts of the schedule.
   maxAttempts,
   concurrency: 4,
   run: ({ job, stopping, wake, ...deps }) => {

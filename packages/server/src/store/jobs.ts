@@ -271,6 +271,10 @@ export async function reschedule(
 export const postpone = (db: Db, job: Claim, runAt: number): Promise<void> =>
   changeClaimed(updateClaimed(db, job).set({ run_at: runAt, available_at: runAt }))
 
+/** As `postpone`, for a job that has done its part: the attempts that failed before are forgotten. */
+export const continueAt = (db: Db, job: Claim, runAt: number): Promise<void> =>
+  changeClaimed(updateClaimed(db, job).set({ run_at: runAt, available_at: runAt, attempts: 0 }))
+
 /**
  * Prolongs the lease of a job that makes progress, and forgets the attempts that failed before. Fails with `ClaimLost` if
  * another server has claimed the job.

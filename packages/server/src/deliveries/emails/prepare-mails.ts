@@ -19,6 +19,8 @@ interface PrepareDeps extends RecipientDeps {
   database: Database
   clock: Clock
   wake: (lane: string) => void
+  /** Aborted when the server stops. The job runs again after the restart. */
+  stopping: AbortSignal
 }
 
 /**
@@ -26,7 +28,7 @@ interface PrepareDeps extends RecipientDeps {
  * digest.
  */
 export async function prepareMails(deps: PrepareDeps, job: Job<'email.prepare'>): Promise<void> {
-  const { database, clock, wake } = deps
+  const { database, clock, wake, stopping } = deps
   const { apiKey, payload, lane } = job
   const { event, isBatched, notificationId } = payload
   const { organizationId, documentId, annotationId, name } = event
@@ -49,6 +51,7 @@ export async function prepareMails(deps: PrepareDeps, job: Job<'email.prepare'>)
     channel: 'email',
     now: clock.now(),
   })) {
+    stopping.throwIfAborted()
     const users = await withAddresses(read, apiKey, some)
     if (users.length === 0) continue
     await database.write((db) => store(db, users), apiKey)

@@ -37,8 +37,9 @@ export async function readEventContent(
   const shown = [comment, first, previous, latest].filter((one) => one !== undefined)
   const { assigneeId, authorId, annotationId, data } = annotation
   const named = shown.flatMap(({ authorId, content }) => [authorId, ...content.mentioned])
-  const ids = [...named, authorId, ...[actorId, assigneeId].filter((id) => id !== null)]
-  const profiles = await users.findMany(db, apiKey, [...new Set(ids)])
+  const involved = [...named, authorId, ...[actorId, assigneeId].filter((id) => id !== null)]
+  const namedUserIds = [...new Set(involved)]
+  const profiles = await users.findMany(db, apiKey, namedUserIds)
   const person = (userId: string) => personOf(userId, profiles.get(userId))
   const textOf = (one: StoredComment) => cutText(readableText(one, profiles) ?? '', maxTextCharacters)
   const templateComment = (one: StoredComment): TemplateComment => ({
@@ -82,6 +83,7 @@ export async function readEventContent(
         ...(priority && { priority: priority.name }),
         ...(assigneeId !== null && { assignee: person(assigneeId) }),
         authorId,
+        namedUserIds,
         timestamp: comment?.createdAt ?? annotation.lastUpdated,
         template: {
           ...(first && { firstComment: templateComment(first) }),

@@ -4,7 +4,7 @@ import { readSettings } from '../../access/credentials/service-settings.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { OutgoingPost } from '../../platform/outgoing/outgoing-post.ts'
 import type { Delivery } from '../../store/deliveries/deliveries.ts'
-import type { Database } from '../../store/engine/db.ts'
+import type { Database, Db } from '../../store/engine/db.ts'
 import * as endpoints from '../../store/webhooks/endpoints.ts'
 import type { BasicWebhookSettings, WebhookBodySettings } from '../../store/webhooks/settings.ts'
 import { type Cancelled, cancelled, type Outcome } from '../outcome.ts'
@@ -44,11 +44,11 @@ export function createDeliverWebhook({ database, secrets, post, clock }: Deliver
     const signed = { id, now: clock.now(), body }
     const headers = signedHeaders(signed, signingSecrets(secrets, apiKey, endpoint, signed.now))
     const outcome = await sendWebhook({ post, signal }, { url, headers, body })
-    if (outcome.kind === 'refused') {
-      const reason = outcome.error
-      await database.write((db) => endpoints.disable(db, apiKey, target, reason, clock.now()), apiKey)
-    }
-    return outcome
+    if (outcome.kind !== 'refused') return outcome
+    const { error } = outcome
+    const disable = (db: Db) => endpoints.disable(db, apiKey, endpoint, error, clock.now())
+    // If it has another URL by now, the next attempt goes there.
+    return (await database.write(disable, apiKey)) ? outcome : { ...outcome, kind: 'failed' }
   }
 
   const toBasicUrl = async (delivery: Delivery, signal: AbortSignal): Promise<Outcome | Cancelled> => {

@@ -1,7 +1,7 @@
 import type { User } from '@plenum/protocol'
 import { expect, test } from 'vitest'
 import { withDataProtection } from './data-protection.ts'
-import { usersNamedIn } from './named-users.ts'
+import { usersNamedIn } from '../../store/erasures/named-users.ts'
 import { advancedPayload, basicPayload } from './payloads.ts'
 import type { WebhookData } from './webhook-data.ts'
 

@@ -71,6 +71,21 @@ export async function findMessages(
   return rows.map((row) => ({ messageId: row.message_id, event: row.event, data: parse(row.data) }))
 }
 
+/** Those of the ids that messages have. */
+export async function findMessageIds(
+  db: Db,
+  apiKey: string,
+  messageIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .selectFrom('delivery_messages')
+    .select('message_id')
+    .where('api_key', '=', apiKey)
+    .where('message_id', 'in', messageIds)
+    .execute()
+  return new Set(rows.map((row) => row.message_id))
+}
+
 /** Adds deliveries that are due now. Those that exist stay as they are: work that runs again adds them again. */
 export async function addMany(
   db: Db,
@@ -188,35 +203,26 @@ export async function restart(
   return rows.map((row) => ({ deliveryId: row.delivery_id, channel: row.channel, target: row.target }))
 }
 
-/** Deletes messages that were added before this time, with their deliveries, unless one of these is pending. */
+/** A message may have 256 KiB. */
+const maxPrunedMessages = 20
+
+/**
+ * Deletes some of the deliveries of messages that were added before this time, except pending ones, and then messages without
+ * deliveries. One message may have very many.
+ */
 export async function prune(db: Db, before: number, maxRows: number): Promise<number> {
-  const key = ['api_key', 'message_id'] as const
-  const { numDeletedRows } = await db
-    .deleteFrom('delivery_messages')
-    .where((eb) =>
-      eb(
-        eb.refTuple(...key),
-        'in',
-        eb
-          .selectFrom('delivery_messages as m')
-          .select(['m.api_key', 'm.message_id'])
-          .where('m.created_at', '<', before)
-          .where((old) =>
-            old.not(
-              old.exists(
-                old
-                  .selectFrom('deliveries as d')
-                  .select('d.delivery_id')
-                  .whereRef('d.api_key', '=', 'm.api_key')
-                  .whereRef('d.message_id', '=', 'm.message_id')
-                  .where('d.status', '=', 'pending'),
-              ),
-            ),
-          )
-          .limit(maxRows)
-          .$asTuple('api_key', 'message_id'),
-      ),
-    )
-    .executeTakeFirst()
-  return Number(numDeletedRows)
+  const ofMessage = sql<boolean>`d.api_key = m.api_key and d.message_id = m.message_id`
+  const ended = sql`
+    select d.api_key, d.delivery_id from delivery_messages m join deliveries d on ${ofMessage}
+    where m.created_at < ${before} and d.status <> 'pending' limit ${sql.lit(maxRows)}`
+  const deliveries = await sql`
+    delete from deliveries where (api_key, delivery_id) in (${ended})`.execute(db)
+  if (deliveries.numAffectedRows === BigInt(maxRows)) return maxRows
+  const empty = sql`
+    select m.api_key, m.message_id from delivery_messages m
+    where m.created_at < ${before} and not exists (select 1 from deliveries d where ${ofMessage})
+    limit ${sql.lit(maxPrunedMessages)}`
+  const messages = await sql`
+    delete from delivery_messages where (api_key, message_id) in (${empty})`.execute(db)
+  return Number((deliveries.numAffectedRows ?? 0n) + (messages.numAffectedRows ?? 0n))
 }

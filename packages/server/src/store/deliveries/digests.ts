@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { batched } from '../engine/batched.ts'
 import type { Db } from '../engine/db.ts'
 
@@ -32,62 +32,68 @@ const insert = batched(
     on conflict (api_key, organization_id, user_id, message_id) do nothing`,
 )
 
-/** The next users of the organization whose digest has messages, by id. */
+/** Some users of the organization whose digest has messages, by id. An index finds each, however many messages wait. */
 export async function findUsers(
   db: Db,
   apiKey: string,
   organizationId: string,
-  { after, limit }: { after: string; limit: number },
+  limit: number,
 ): Promise<string[]> {
-  const rows = await db
-    .selectFrom('digest_items')
-    .select('user_id')
-    .distinct()
-    .where('api_key', '=', apiKey)
-    .where('organization_id', '=', organizationId)
-    .where('user_id', '>', after)
-    .orderBy('user_id')
-    .limit(limit)
-    .execute()
+  const next = (after: RawBuilder<unknown>) => sql`(
+    select i.user_id from digest_items i
+    where i.api_key = ${apiKey} and i.organization_id = ${organizationId} and i.user_id > ${after}
+    order by i.user_id limit 1)`
+  const { rows } = await sql<{ user_id: string }>`
+    with recursive found(user_id, position) as (
+      select ${next(sql`''`)}, 1
+      union all
+      select ${next(sql`found.user_id`)}, position + 1
+      from found where user_id is not null and position < ${sql.lit(limit)}
+    )
+    select user_id from found where user_id is not null`.execute(db)
   return rows.map((row) => row.user_id)
 }
 
-/** A digest: the messages for one user, oldest first. */
+/** A digest: messages for one user, oldest first. */
 export interface Digest extends MailUser {
   messageIds: string[]
 }
 
-/** Takes up to `maxMessages` messages of each user's digest. */
-export async function take(
+/** The next digest of the user, with up to `maxMessages` messages. Undefined: no message waits. */
+export async function find(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  userId: string,
+  maxMessages: number,
+): Promise<Digest | undefined> {
+  const rows = await db
+    .selectFrom('digest_items')
+    .select(['message_id', 'email'])
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('user_id', '=', userId)
+    .orderBy('created_at')
+    .orderBy('message_id')
+    .limit(maxMessages)
+    .execute()
+  const [first] = rows
+  return first && { userId, email: first.email, messageIds: rows.map((row) => row.message_id) }
+}
+
+/** Removes messages from the digests of the users. */
+export async function remove(
   db: Db,
   apiKey: string,
   organizationId: string,
   userIds: readonly string[],
-  maxMessages: number,
-): Promise<Digest[]> {
-  const rows = await db
-    .selectFrom('digest_items')
-    .select(['user_id', 'message_id', 'email'])
+  messageIds: readonly string[],
+): Promise<void> {
+  await db
+    .deleteFrom('digest_items')
     .where('api_key', '=', apiKey)
     .where('organization_id', '=', organizationId)
     .where('user_id', 'in', userIds)
-    .orderBy('created_at')
-    .orderBy('message_id')
+    .where('message_id', 'in', messageIds)
     .execute()
-  const digests = new Map<string, Digest>()
-  for (const row of rows) {
-    const digest = digests.get(row.user_id) ?? { userId: row.user_id, email: row.email, messageIds: [] }
-    digests.set(row.user_id, digest)
-    if (digest.messageIds.length < maxMessages) digest.messageIds.push(row.message_id)
-  }
-  for (const { userId, messageIds } of digests.values()) {
-    await db
-      .deleteFrom('digest_items')
-      .where('api_key', '=', apiKey)
-      .where('organization_id', '=', organizationId)
-      .where('user_id', '=', userId)
-      .where('message_id', 'in', messageIds)
-      .execute()
-  }
-  return [...digests.values()]
 }

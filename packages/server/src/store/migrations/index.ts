@@ -23,6 +23,7 @@ import * as deliveries from './0022-deliveries.ts'
 import * as webhookEndpoints from './0023-webhook-endpoints.ts'
 import * as emails from './0024-emails.ts'
 import * as notificationEmails from './0026-notification-emails.ts'
+import * as digestOrder from './0027-digest-order.ts'
 import type { ColumnTypes, Migration } from './migration.ts'
 
 const types: Record<ColumnTypes['dialect'], ColumnTypes> = {
@@ -56,6 +57,7 @@ const migrations: Record<string, Migration> = {
   '0023-webhook-endpoints': webhookEndpoints,
   '0024-emails': emails,
   '0026-notification-emails': notificationEmails,
+  '0027-digest-order': digestOrder,
 }
 
 /** Migrates the database to the newest schema. Servers that start at the same time wait for each other. */

@@ -193,14 +193,23 @@ export async function update(
   })
 }
 
-/** Disables an endpoint. `reason` is a sentence for the operator. */
-export const disable = (
+/** Disables an endpoint. `reason` is a sentence for the operator. Returns false if it has another URL by now. */
+export async function disable(
   db: Db,
   apiKey: string,
-  endpointId: string,
+  { endpointId, url }: Pick<Endpoint, 'endpointId' | 'url'>,
   reason: string,
   now: number,
-): Promise<boolean> => set(db, apiKey, endpointId, { disabled: 1, disabled_reason: reason, updated_at: now })
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('webhook_endpoints')
+    .set({ disabled: 1, disabled_reason: reason, updated_at: now })
+    .where('api_key', '=', apiKey)
+    .where('endpoint_id', '=', endpointId)
+    .where('url', '=', url)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
 
 export const setSecrets = (
   db: Db,

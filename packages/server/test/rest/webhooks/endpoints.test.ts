@@ -217,9 +217,10 @@ describe.each(stores)('webhook endpoints on %s', (store) => {
 
   test('[24.16.2] an endpoint that the server disabled says why, until a caller enables it', async () => {
     const { add, list, receivers, webhookEndpoints, apiKey } = await tenant()
-    const { id: endpointId } = await add()
+    const { id: endpointId, url } = await add()
     const reason = 'The receiver answered HTTP 410.'
-    await server.database.write((db) => endpoints.disable(db, apiKey, endpointId, reason, Date.now()))
+    const refusing = { endpointId, url }
+    await server.database.write((db) => endpoints.disable(db, apiKey, refusing, reason, Date.now()))
     expect(await list()).toMatchObject([{ id: endpointId, disabled: true, disabledReason: reason }])
     expect(await receivers('comment.add')).toEqual([])
     const { data } = await webhookEndpoints.update({ endpointId, disabled: false })

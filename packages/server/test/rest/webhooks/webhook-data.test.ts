@@ -1,7 +1,7 @@
 import type { NotificationPreferences } from '@plenum/protocol'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { advancedPayload, basicPayload } from '../../../src/deliveries/webhooks/payloads.ts'
-import { usersNamedIn } from '../../../src/deliveries/webhooks/named-users.ts'
+import { usersNamedIn } from '../../../src/store/erasures/named-users.ts'
 import { expectFreeLoop, longestLoopBlockDuring } from '../../support/event-loop.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { allowLoopback, useProvider } from '../../support/permission-provider.ts'

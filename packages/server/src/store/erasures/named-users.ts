@@ -1,9 +1,9 @@
 /** Fields whose texts are ids of users. */
-const hasUserIds = /user|mentioned|^lastUpdatedBy$/i
+const hasUserIds = /user|mentioned|^(from|to|actorId|authorId|lastUpdatedBy)$/i
 /** Objects whose keys are ids of users. */
 const isByUser = /^users(Organization|Document)NotificationsConfig$/
 
-/** The ids of all users whom the data of a webhook names: as objects, in fields that have ids, and as `{{userId}}` in texts. */
+/** The ids of all users whom an event, a webhook or a mail names: as objects, in fields that have ids, and as `{{userId}}` in texts. */
 export function usersNamedIn(data: unknown): Set<string> {
   const found = new Set<string>()
   collect(data, '', found)

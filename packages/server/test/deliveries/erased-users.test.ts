@@ -1,0 +1,104 @@
+import { sql } from 'kysely'
+import { describe, expect, test } from 'vitest'
+import * as deliveries from '../../src/store/deliveries/deliveries.ts'
+import { expectFreeLoop, longestLoopBlockDuring } from '../support/event-loop.ts'
+import * as given from '../support/given.ts'
+import { stores, useServer } from '../support/harness.ts'
+import { runInShortSteps } from '../support/other-tenant.ts'
+import { WebhookReceiver } from '../support/webhook-receiver.ts'
+import { options, organizationId, ref, scene } from './scene.ts'
+
+const timeout = { timeout: 60_000 }
+
+describe.each(stores)('deliveries and erased users on %s', (store) => {
+  const server = useServer(store, options)
+
+  async function erase({ client }: given.Tenant, userIds: string[]) {
+    const { jobId } = (await client.userData.delete({ userIds })).data
+    const isDone = async () => (await client.userData.deleteStatus({ jobId })).data.isDeleteCompleted
+    await expect.poll(isDone, timeout).toBe(true)
+  }
+
+  const messagesOf = ({ apiKey }: given.Tenant) =>
+    server.database.read
+      .selectFrom('delivery_messages')
+      .select('data')
+      .where('api_key', '=', apiKey)
+      .execute()
+
+  /** Adds a message with 10,000 deliveries, as a mail to a whole organization has. */
+  async function addLargeMessage({ apiKey }: given.Tenant, messageId: string, data: object) {
+    await server.database.write(async (db) => {
+      await deliveries.addMessage(db, apiKey, { messageId, event: 'comment.add', data }, 1)
+      await sql`
+        with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 10000)
+        insert into deliveries (api_key, delivery_id, message_id, channel, target, user_id, event, status, attempts, created_at)
+        select ${apiKey}, ${messageId} || n, ${messageId}, 'email', 'u' || n || '@example.com', 'u' || n, 'comment.add',
+          'delivered', 1, 1 from numbers`.execute(db)
+    })
+  }
+
+  test('[14.2.6] an erasure removes a mail that names the user only in the text of an earlier comment', async () => {
+    const tenant = await scene(server)
+    const { client, deliveries } = tenant
+    await client.emailConfig.update({ useEmailService: true })
+    const from = { userId: 'grace' }
+    await client.commentAnnotations.add({
+      ...ref,
+      commentAnnotations: [
+        {
+          annotationId: 'a1',
+          commentData: [{ commentText: 'Ask {{ada}}.', from, triggerNotification: false }],
+        },
+      ],
+    })
+    await client.users.add({ organizationId, users: [{ userId: 'alan', email: 'alan@example.com' }] })
+    await client.comments.add({
+      ...ref,
+      annotationId: 'a1',
+      commentData: [{ commentText: 'Done.', from, triggerNotification: true }],
+    })
+    await expect.poll(async () => (await deliveries({ target: 'alan@example.com' })).length).toBe(1)
+    expect(JSON.stringify(await messagesOf(tenant))).toContain('Ada Lovelace')
+    await erase(tenant, ['ada'])
+    expect(await messagesOf(tenant)).toEqual([])
+  })
+
+  test('[14.2.6] an erasure keeps the deliveries about a document whose id equals that of the user', async () => {
+    const tenant = await scene(server)
+    const receiver = await WebhookReceiver.start()
+    const target = await tenant.addEndpoint({ url: receiver.url })
+    await tenant.client.users.add({ organizationId, users: [{ userId: ref.documentId }, { userId: 'a1' }] })
+    await tenant.addThread('a1')
+    await tenant.expectOne({ target }, { status: 'delivered' })
+    await erase(tenant, [ref.documentId, 'a1'])
+    await tenant.expectOne({ target }, { status: 'delivered' })
+  })
+
+  test('[14.2.5] [14.2.6] the erasure of messages with very many deliveries runs in short steps', async () => {
+    const tenant = await scene(server)
+    const named = { organizationId, actor: { userId: 'ada' } }
+    for (let count = 0; count < 5; count++) await addLargeMessage(tenant, `msg_${count}_`, named)
+    await runInShortSteps(server, () => erase(tenant, ['ada']))
+    expect(await messagesOf(tenant)).toEqual([])
+  }, 60_000)
+
+  test('[28.1] [S2] old messages with very many deliveries are removed in short steps, except pending deliveries', async () => {
+    const tenant = await scene(server)
+    const { apiKey } = tenant
+    for (let count = 0; count < 3; count++) await addLargeMessage(tenant, `msg_${count}_`, {})
+    await server.database.write((db) =>
+      db
+        .updateTable('deliveries')
+        .set({ status: 'pending' })
+        .where('api_key', '=', apiKey)
+        .where('delivery_id', '=', 'msg_1_17')
+        .execute(),
+    )
+    const prune = () => server.database.write((db) => deliveries.prune(db, 1000, 200))
+    expectFreeLoop(await longestLoopBlockDuring(async () => void (await prune())))
+    while ((await prune()) > 0) continue
+    expect(await messagesOf(tenant)).toHaveLength(1)
+    expect((await tenant.deliveries()).map(({ deliveryId }) => deliveryId)).toEqual(['msg_1_17'])
+  }, 60_000)
+})
