@@ -155,6 +155,7 @@ describe.each(stores)('housekeeping on %s', (store) => {
         'documentMigrations',
         'erasures',
         'endedGrants',
+        'deliveries',
         'events',
       ].map((what) => ({
         level: 40,
@@ -177,12 +178,12 @@ describe.each(stores)('housekeeping on %s', (store) => {
     keeper.clock.step(59_999)
     expect(writes).toBe(0)
     keeper.clock.step(1)
-    await vi.waitFor(() => expect(writes).toBe(7))
+    await vi.waitFor(() => expect(writes).toBe(8))
     keeper.clock.step(60 * 60 * 1000)
-    await vi.waitFor(() => expect(writes).toBe(14))
+    await vi.waitFor(() => expect(writes).toBe(16))
     await keeper.stop()
     keeper.clock.step(10 * 60 * 60 * 1000)
     expect(keeper.clock.pending).toBe(0)
-    expect(writes).toBe(14)
+    expect(writes).toBe(16)
   })
 })
