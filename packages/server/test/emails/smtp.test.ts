@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { composeMail, type MailRequest } from '../../src/deliveries/emails/compose-mail.ts'
 import { createSmtpTransport, smtpOptions } from '../../src/deliveries/emails/transports/smtp.ts'
+import { withLog } from '../../src/deliveries/emails/transports/server-transport.ts'
 import { certificate, certificateKey } from '../support/certificate.ts'
 import { activity, mailRequest } from '../support/mails.ts'
 import { smtpError, startSmtp } from '../support/smtp.ts'
@@ -152,6 +153,27 @@ describe('mails over SMTP', () => {
       error: expect.stringMatching(/^The mail server (?:refused|did not accept) the mail: \d{3} /),
     })
     expect(received).toEqual([])
+  })
+
+  test('[3.4.13] the log has one warning when the mail server begins to fail, and one line when it accepts mails again', async () => {
+    const before = await startSmtp()
+    const logged: string[] = []
+    const log = {
+      warn: (_about: object, message: string) => void logged.push(message),
+      info: (message: string) => void logged.push(message),
+    }
+    const { send } = withLog(transport(before.url), log as never)
+    await send(mail())
+    await before.close()
+    await send(mail())
+    await send(mail())
+    await receiver({}, before.port)
+    await send(mail())
+    await send(mail())
+    expect(logged).toEqual([
+      'the mail server fails; mails wait for it',
+      'the mail server accepts mails again',
+    ])
   })
 
   test('[3.4.7] a mail fails while the server is down, and arrives when it is back', async () => {
