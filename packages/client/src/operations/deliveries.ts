@@ -88,7 +88,7 @@ export interface DeliveriesGetInput {
 }
 
 export interface DeliveriesRetryInput {
-  /** Ids of deliveries. From 1 to 500 items. Each: at most 100 characters. */
+  /** Ids of deliveries. From 1 to 200 items. Each: at most 100 characters. */
   deliveryIds?: string[]
   /** Failed deliveries that were added at this time or later, as Unix time in milliseconds. At least 0. */
   failedSince?: number
@@ -112,7 +112,7 @@ export interface DeliveriesOperations {
    * Delivers again: the deliveries with these ids, or those that failed. A retried delivery starts its
    * schedule from the beginning. The message and its id stay the same. With `deliveryIds`, deliveries in any
    * state are repeated, also those that succeeded. With `failedSince`, those that failed are repeated: up to
-   * 500 in one call, oldest first.
+   * 200 in one call, oldest first.
    *
    * `POST /v2/workspace/deliveries/retry`
    */

@@ -1,8 +1,13 @@
 import Type from 'typebox'
 import { operation } from '../base/operation.ts'
-import { maxBatchItems } from '../base/schemas.ts'
 import { PageSize, PageToken } from '../base/fields.ts'
-import { Delivery, DeliveryChannel, DeliveryStatus, RestartedDeliveries } from '../resources/deliveries.ts'
+import {
+  Delivery,
+  DeliveryChannel,
+  DeliveryStatus,
+  maxRetriedDeliveries,
+  RestartedDeliveries,
+} from '../resources/deliveries.ts'
 
 const target = Type.Optional(
   Type.String({
@@ -67,12 +72,12 @@ export const deliveries = {
     title: 'Retry Deliveries',
     summary: 'Delivers again: the deliveries with these ids, or those that failed.',
     description:
-      'A retried delivery starts its schedule from the beginning. The message and its id stay the same. With `deliveryIds`, deliveries in any state are repeated, also those that succeeded. With `failedSince`, those that failed are repeated: up to 500 in one call, oldest first.',
+      'A retried delivery starts its schedule from the beginning. The message and its id stay the same. With `deliveryIds`, deliveries in any state are repeated, also those that succeeded. With `failedSince`, those that failed are repeated: up to 200 in one call, oldest first.',
     input: Type.Object({
       deliveryIds: Type.Optional(
         Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
           minItems: 1,
-          maxItems: maxBatchItems,
+          maxItems: maxRetriedDeliveries,
           description: 'Ids of deliveries.',
         }),
       ),

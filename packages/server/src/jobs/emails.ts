@@ -1,4 +1,5 @@
-import { type Attempt, attempt } from '../deliveries/attempts.ts'
+import { attempt } from '../deliveries/attempts.ts'
+import type { DeliverMail } from '../deliveries/emails/deliver-mail.ts'
 import { sendDigests } from '../deliveries/emails/digest-mails.ts'
 import { prepareMails } from '../deliveries/emails/prepare-mails.ts'
 import { longSchedule } from '../deliveries/schedules.ts'
@@ -11,7 +12,7 @@ export interface EmailDeps {
   permissionProvider: PermissionProvider
   log: Log
   /** Makes one attempt. */
-  deliverMail: Attempt['send']
+  deliverMail: DeliverMail
 }
 
 /** Failures of this server are tried for about an hour: an acknowledged event must reach its recipients. */
@@ -36,7 +37,10 @@ export const sendEmail = ({ deliverMail, log }: EmailDeps): JobHandler<'email.se
   // Only of failures of this server: a mail server that is down uses up attempts of the schedule.
   maxAttempts,
   concurrency: 4,
-  run: ({ job, ...deps }) =>
-    attempt({ ...deps, log }, job, { scheduleOf: () => longSchedule, send: deliverMail }),
+  run: ({ job, stopping, ...deps }) =>
+    attempt({ ...deps, stopping, log }, job, {
+      scheduleOf: () => longSchedule,
+      send: (delivery) => deliverMail(delivery, stopping),
+    }),
   abandon: failDelivery,
 })

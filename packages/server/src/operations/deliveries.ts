@@ -1,5 +1,10 @@
-import { ApiError, type Delivery, maxBatchItems, type Operations } from '@plenum/protocol'
-import type { Handlers } from '../calls/call.ts'
+import {
+  ApiError,
+  type Delivery,
+  maxRetriedDeliveries as maxRetried,
+  type Operations,
+} from '@plenum/protocol'
+import type { Call, Handlers } from '../calls/call.ts'
 import { sendJobOf } from '../deliveries/send-jobs.ts'
 import * as deliveries from '../store/deliveries/deliveries.ts'
 import * as lists from '../store/deliveries/lists.ts'
@@ -8,46 +13,54 @@ import * as jobs from '../store/jobs.ts'
 import { unique } from './shared/batches.ts'
 import { page, type Window } from './shared/paging.ts'
 
+type Retry = Operations['deliveries']['retry']
+
 /** Deliveries that one query reads. Each may have an answer of 2 KB. */
 const rowsPerQuery = 128
 
 export const deliveryHandlers: Handlers<Operations['deliveries']> = {
   async get(call) {
-    const { input, caller, db } = call
+    const { input, caller, db, services } = call
     const { status, channel, target, event } = input
     const filter = { status, channel, target, event }
+    const reading = services.longReads.open(caller.apiKey)
     const list = {
-      read: (window: Window) => lists.list(db, caller.apiKey, filter, { ...window, order: 'desc' }),
+      read: (window: Window) => lists.list(db, caller.apiKey, filter, { ...window, order: 'desc' }, reading),
       cursor: (row: DeliveryTable) => [row.created_at, row.delivery_id],
       rowsPerQuery,
+      isSliced: true,
     }
     return page(call, input, list, (rows) => rows.map(present))
   },
 
-  async retry({ input, caller: { apiKey }, db, now, services, afterCommit }) {
-    const { deliveryIds, failedSince, target } = input
-    if ((deliveryIds === undefined) === (failedSince === undefined)) {
-      throw new ApiError('INVALID_ARGUMENT', 'Either deliveryIds or failedSince must be provided.')
-    }
-    const failed = { status: 'failed', target, since: failedSince } as const
-    const window = { limit: maxBatchItems + 1, after: undefined, order: 'asc' } as const
-    const found = deliveryIds
-      ? unique(deliveryIds)
-      : (await lists.findPositions(db, apiKey, failed, window)).map(({ key }) => key)
-    const restarted = await deliveries.restart(db, apiKey, found.slice(0, maxBatchItems), now)
-    const added = restarted.map((delivery) => sendJobOf(apiKey, delivery, now))
-    // A delivery that is pending has a job already.
-    await jobs.reschedule(
-      db,
-      apiKey,
-      added.map(({ jobId }) => jobId),
-      now,
-    )
-    await jobs.addMany(db, added)
-    afterCommit(() => {
-      for (const lane of new Set(added.map((job) => job.lane))) services.wakeJobs(apiKey, lane)
-    })
-    return { restarted: restarted.length, hasMore: found.length > maxBatchItems }
+  retry: {
+    // Calls at the same time would restart the same deliveries.
+    subject: ({ caller: { apiKey } }) => `deliveries/${apiKey}`,
+
+    async prepare({ input, caller: { apiKey }, db, services }: Call<Retry>): Promise<string[]> {
+      const { deliveryIds, failedSince, target } = input
+      if ((deliveryIds === undefined) === (failedSince === undefined)) {
+        throw new ApiError('INVALID_ARGUMENT', 'Either deliveryIds or failedSince must be provided.')
+      }
+      if (deliveryIds) return unique(deliveryIds)
+      const failed = { status: 'failed', target, since: failedSince } as const
+      const window = { limit: maxRetried + 1, after: undefined, order: 'asc' } as const
+      const found = await lists.findPositions(db, apiKey, failed, window, services.longReads.open(apiKey))
+      return found.map(({ key }) => key)
+    },
+
+    async write({ caller: { apiKey }, db, now, services, afterCommit }: Call<Retry>, found: string[]) {
+      const restarted = await deliveries.restart(db, apiKey, found.slice(0, maxRetried), now)
+      const added = restarted.map((delivery) => sendJobOf(apiKey, delivery, now))
+      const jobIds = added.map(({ jobId }) => jobId)
+      // A delivery that is pending has a job already.
+      await jobs.reschedule(db, apiKey, jobIds, now)
+      await jobs.addMany(db, added)
+      afterCommit(() => {
+        for (const lane of new Set(added.map((job) => job.lane))) services.wakeJobs(apiKey, lane)
+      })
+      return { restarted: restarted.length, hasMore: found.length > maxRetried }
+    },
   },
 }
 

@@ -19,7 +19,10 @@ interface DeliverMailDeps {
 /** Creates the function that makes one attempt to send a mail, with the settings and the preference that apply then. */
 export const createDeliverMail =
   ({ database: { read }, secrets, sendEmail }: DeliverMailDeps) =>
-  async ({ apiKey, deliveryId, target, userId, data }: Delivery): Promise<Outcome | Cancelled> => {
+  async (
+    { apiKey, deliveryId, target, userId, data }: Delivery,
+    stopping: AbortSignal,
+  ): Promise<Outcome | Cancelled> => {
     const { content, organizationId, documentId } = data as StoredMail
     const stored = await readSettings<StoredEmailConfig>(read, secrets, apiKey, 'email')
     if (!stored?.enabled) return cancelled('The email service is off.')
@@ -32,5 +35,7 @@ export const createDeliverMail =
     }
     const recipient = { userId, name: profile.name, email: target }
     const unsubscribe = { apiKey, organizationId, documentId, userId }
-    return sendEmail({ deliveryId, content, recipient, settings, unsubscribe })
+    return sendEmail({ deliveryId, content, recipient, settings, unsubscribe }, stopping)
   }
+
+export type DeliverMail = ReturnType<typeof createDeliverMail>

@@ -20,12 +20,12 @@ interface EmailRequest extends Omit<MailRequest, 'unsubscribeUrl'> {
   unsubscribe?: UnsubscribeTarget
 }
 
-/** Sends a mail. One attempt: the caller tries again. */
-export type SendEmail = (request: EmailRequest) => Promise<Outcome>
+/** Sends a mail. One attempt: the caller tries again. `stopping` ends it, for a server that stops. */
+export type SendEmail = (request: EmailRequest, stopping?: AbortSignal) => Promise<Outcome>
 
 export function createSendEmail(deps: MailSenderDeps): SendEmail {
   const { transport, post, mailFrom, unsubscribeUrlOf, sendGridUrl = 'https://api.sendgrid.com' } = deps
-  return async ({ unsubscribe, ...request }) => {
+  return async ({ unsubscribe, ...request }, stopping) => {
     const unsubscribeUrl = unsubscribe && unsubscribeUrlOf(unsubscribe)
     const mail = composeMail(
       { ...request, ...(unsubscribeUrl !== undefined && { unsubscribeUrl }) },
@@ -35,6 +35,6 @@ export function createSendEmail(deps: MailSenderDeps): SendEmail {
     const { type, credential = '' } = request.settings
     if (type !== 'sendgrid') return transport.send(mail)
     if (credential === '') return { kind: 'refused', error: 'The API key has no credential for SendGrid.' }
-    return createSendGridTransport({ post, credential, baseUrl: sendGridUrl }).send(mail)
+    return createSendGridTransport({ post, credential, baseUrl: sendGridUrl, signal: stopping }).send(mail)
   }
 }

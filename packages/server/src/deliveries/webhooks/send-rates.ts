@@ -12,6 +12,7 @@ export class SendRates {
 
   /** Resolves when the delivery may begin. Rejects with the reason of the signal if that is aborted before. */
   async wait(endpoint: string, perSecond: number, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
     const now = this.#clock.elapsed()
     for (const [key, at] of this.#next) if (at <= now) this.#next.delete(key)
     const at = this.#next.get(endpoint) ?? now

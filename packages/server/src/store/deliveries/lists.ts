@@ -1,4 +1,5 @@
 import { expressionBuilder, sql } from 'kysely'
+import type { LongRead } from '../../platform/turns/long-reads.ts'
 import type { Db } from '../engine/db.ts'
 import { type Position, scan, type Window } from '../engine/scan.ts'
 import type { DeliveryTable } from '../schema/delivery-tables.ts'
@@ -13,17 +14,26 @@ export interface Filter {
   since?: number | undefined
 }
 
+/** Runs each statement when its turn has come: a filter that fits few deliveries makes a list read very many. */
+type Reading = Pick<LongRead, 'query'>
+
 /** Lists deliveries by the time when they were added, then id. */
-export async function list(db: Db, apiKey: string, filter: Filter, window: Window): Promise<DeliveryTable[]> {
-  const positions = await findPositions(db, apiKey, filter, window)
+export async function list(
+  db: Db,
+  apiKey: string,
+  filter: Filter,
+  window: Window,
+  reading: Reading,
+): Promise<DeliveryTable[]> {
+  const positions = await findPositions(db, apiKey, filter, window, reading)
   if (positions.length === 0) return []
   const ids = positions.map(({ key }) => key)
-  const rows = await db
+  const ofIds = db
     .selectFrom('deliveries')
     .selectAll()
     .where('api_key', '=', apiKey)
     .where('delivery_id', 'in', ids)
-    .execute()
+  const rows = await reading.query(() => ofIds.execute())
   const found = new Map(rows.map((row) => [row.delivery_id, row]))
   return ids.flatMap((id) => found.get(id) ?? [])
 }
@@ -34,6 +44,7 @@ export async function findPositions(
   apiKey: string,
   filter: Filter,
   window: Window,
+  reading: Reading,
 ): Promise<Position[]> {
   const { status, target } = filter
   /** Conditions that an index serves. The scan uses the one with the fewest rows. */
@@ -62,7 +73,8 @@ export async function findPositions(
         const behind = sql.raw(order === 'asc' ? '>' : '<')
         query = query.where(sql<boolean>`(created_at, delivery_id) ${behind} (${sql.join(after)})`)
       }
-      return (await query.execute()).map((row) => ({ ...row, fits: row.fits === 1 }))
+      const rows = await reading.query(() => query.execute())
+      return rows.map((row) => ({ ...row, fits: row.fits === 1 }))
     }),
   )
 }

@@ -18,11 +18,13 @@ interface SendGridDeps {
   /** The credential of the API key. */
   credential: string
   baseUrl: string
+  /** Ends the request, for a server that stops. */
+  signal?: AbortSignal | undefined
 }
 
 /** Sends mails through SendGrid, with the credential of an API key. */
-export function createSendGridTransport({ post, credential, baseUrl }: SendGridDeps): MailTransport {
-  const closing = new AbortController()
+export function createSendGridTransport(deps: SendGridDeps): MailTransport {
+  const { post, credential, baseUrl, signal = new AbortController().signal } = deps
   return {
     async send(mail) {
       try {
@@ -32,16 +34,14 @@ export function createSendGridTransport({ post, credential, baseUrl }: SendGridD
           body: JSON.stringify(requestOf(mail)),
           timeoutMs,
           maxAnswerBytes,
-          signal: closing.signal,
+          signal,
         })
         return outcomeOf(status, body.toString('utf8'))
       } catch (error) {
         return { kind: 'failed', error: `SendGrid did not answer: ${cutText((error as Error).message, 200)}` }
       }
     },
-    async close() {
-      closing.abort(new Error('The server is shutting down.'))
-    },
+    async close() {},
   }
 }
 
