@@ -36,8 +36,14 @@ async function tenantWith(server: TestServer, isOn: boolean) {
   const { client, apiKey } = tenant
   const events = async (): Promise<Event[]> =>
     (await client.events.get({ names: ['crdt.update_data'] })).data.events
+  /** The jobs that announce changes. Another one then finds the webhooks that are called. */
   const waiting = () =>
-    server.database.read.selectFrom('jobs').selectAll().where('api_key', '=', apiKey).execute()
+    server.database.read
+      .selectFrom('jobs')
+      .selectAll()
+      .where('api_key', '=', apiKey)
+      .where('kind', '=', 'crdt.changed')
+      .execute()
   return { ...tenant, events, waiting }
 }
 
