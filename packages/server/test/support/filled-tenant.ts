@@ -132,7 +132,7 @@ async function addRowsWithoutExample({ database }: TestServer, { apiKey }: given
     const message = { api_key: apiKey, message_id: `msg-${apiKey}` }
     await db
       .insertInto('delivery_messages')
-      .values({ ...message, event: 'comment.add', data: '{}', created_at: 1 })
+      .values({ ...message, event: 'comment.add', data: '{}', created_at: never })
       .execute()
     await db
       .insertInto('deliveries')
@@ -145,13 +145,15 @@ async function addRowsWithoutExample({ database }: TestServer, { apiKey }: given
         event: 'comment.add',
         status: 'failed',
         attempts: 1,
-        created_at: 1,
+        created_at: never,
       })
       .execute()
     await db
       .insertInto('digest_items')
-      .values({ ...message, organization_id, user_id: 'u1', email: 'a@example.com', created_at: 1 })
+      .values({ ...message, organization_id, user_id: 'u1', email: 'a@example.com', created_at: never })
       .execute()
+    // What the examples have started would change rows while a test runs. A job without its row changes nothing.
+    await db.deleteFrom('jobs').where('api_key', '=', apiKey).execute()
     const due = { run_at: never, available_at: never, created_at: 1 }
     const job = { api_key: apiKey, job_id: `job-${apiKey}`, lane: '', kind: 'none', payload: '{}' }
     await db

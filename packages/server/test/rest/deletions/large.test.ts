@@ -161,11 +161,11 @@ describe.each(stores)('large deletions on %s', (store) => {
     const groupId = 'g'
     const organizationUserGroups = [{ groupId, groupName: 'G' }]
     await tenant.client.userGroups.add({ organizationId, organizationUserGroups })
-    await fill.groupMembers(5000, groupId)
+    await fill.groupMembers(10_000, groupId)
     await deleting(async () => {
       const input = { organizationId, organizationUserGroupId: groupId, deleteAll: true }
       const { data } = await tenant.client.userGroups.deleteUsers(input)
-      expect(Object.values(data).filter(({ success }) => success)).toHaveLength(5000)
+      expect(Object.values(data).filter(({ success }) => success)).toHaveLength(10_000)
     }, 3)
     expect(await leftOf(server, tenant)).toEqual({ organizations: 1, user_groups: 1 })
   })
