@@ -29,7 +29,7 @@ export function createOutbox({ folder, clock, log }: OutboxDeps): MailTransport 
         return { kind: 'failed', error: `The outbox cannot be written: ${(error as Error).message}` }
       }
       log.info({ file }, 'mail written to the outbox')
-      return { kind: 'delivered', answer: file }
+      return { kind: 'delivered', answer: name }
     },
     async close() {},
   }
