@@ -1,4 +1,4 @@
-/** The server accepts longer addresses from nobody. */
+/** The server refuses longer addresses and titles. */
 const maxUrlCharacters = 2_000
 const maxTitleCharacters = 1_000
 

@@ -1,20 +1,18 @@
 import type { PermissionProvider } from '../access/provider/permission-provider.ts'
 import { deliver } from '../events/inbox/delivery.ts'
 import * as pending from '../store/notifications/pending.ts'
-import type { JobHandler } from './job.ts'
+import { attemptsOfOneHour, type JobHandler } from './job.ts'
 
 export interface NotificationDeps {
   permissionProvider: PermissionProvider
 }
 
-/** An email may depend on it, so failures of this server are tried for about an hour. */
-const maxAttempts = 60
-
 /** Puts a notification about an event into the inboxes of its recipients (spec 18.7). */
 export const deliverNotification = ({
   permissionProvider,
 }: NotificationDeps): JobHandler<'notification.deliver'> => ({
-  maxAttempts,
+  // An email may depend on it.
+  maxAttempts: attemptsOfOneHour,
   run: async ({ job, ...deps }) =>
     (await deliver({ ...deps, permissionProvider }, job)) ? 'settled' : undefined,
 

@@ -6,7 +6,7 @@ import { longSchedule } from '../deliveries/schedules.ts'
 import { failDelivery } from './fail-delivery.ts'
 import type { PermissionProvider } from '../access/provider/permission-provider.ts'
 import type { Log } from '../platform/log/log.ts'
-import type { JobHandler } from './job.ts'
+import { attemptsOfOneHour, type JobHandler } from './job.ts'
 
 export interface EmailDeps {
   permissionProvider: PermissionProvider
@@ -15,19 +15,16 @@ export interface EmailDeps {
   deliverMail: DeliverMail
 }
 
-/** Failures of this server are tried for about an hour: an acknowledged event must reach its recipients. */
-const maxAttempts = 60
-
 /** Finds who gets a mail about an event. */
 export const prepareEmails = ({ permissionProvider }: EmailDeps): JobHandler<'email.prepare'> => ({
-  maxAttempts,
+  maxAttempts: attemptsOfOneHour,
   run: ({ job, ...deps }) => prepareMails({ ...deps, permissionProvider }, job),
   async abandon() {},
 })
 
 /** Adds the mails about what a batch has collected. */
 export const digestEmails = (): JobHandler<'email.digest'> => ({
-  maxAttempts,
+  maxAttempts: attemptsOfOneHour,
   run: ({ job, ...deps }) => sendDigests(deps, job),
   async abandon() {},
 })
@@ -35,7 +32,7 @@ export const digestEmails = (): JobHandler<'email.digest'> => ({
 /** Makes one attempt to send a mail. */
 export const sendEmail = ({ deliverMail, log }: EmailDeps): JobHandler<'email.send'> => ({
   // Only of failures of this server: a mail server that is down uses up attempts of the schedule.
-  maxAttempts,
+  maxAttempts: attemptsOfOneHour,
   concurrency: 4,
   run: ({ job, stopping, ...deps }) =>
     attempt({ ...deps, stopping, log }, job, {

@@ -18,6 +18,9 @@ export interface JobContext<K extends JobKind> {
   stopping: AbortSignal
 }
 
+/** For work that must be done: failures of this server are tried for about an hour. A crash is one of them. */
+export const attemptsOfOneHour = 60
+
 /** What jobs of one kind do. */
 export interface JobHandler<K extends JobKind> {
   /**

@@ -6,7 +6,7 @@ import { announceExhausted } from '../deliveries/webhooks/exhausted.ts'
 import type { WebhookDataDeps } from '../deliveries/webhooks/read-webhook-data.ts'
 import type { Log } from '../platform/log/log.ts'
 import { failDelivery } from './fail-delivery.ts'
-import type { JobHandler } from './job.ts'
+import { attemptsOfOneHour, type JobHandler } from './job.ts'
 
 export interface WebhookDeps extends Pick<WebhookDataDeps, 'permissionProvider' | 'storedDocuments'> {
   /** Makes one attempt. */
@@ -14,15 +14,12 @@ export interface WebhookDeps extends Pick<WebhookDataDeps, 'permissionProvider' 
   log: Log
 }
 
-/** Failures of this server are tried for about an hour: an acknowledged event must reach its receivers. */
-const maxAttempts = 60
-
 /** Finds who gets a webhook about an event. */
 export const dispatchWebhooks = ({
   permissionProvider,
   storedDocuments,
 }: WebhookDeps): JobHandler<'webhook.dispatch'> => ({
-  maxAttempts,
+  maxAttempts: attemptsOfOneHour,
   run: async ({ job, ...deps }) =>
     (await dispatch({ ...deps, permissionProvider, storedDocuments }, job)) ? 'settled' : undefined,
   async abandon() {},
@@ -31,7 +28,7 @@ export const dispatchWebhooks = ({
 /** Makes one attempt to send a webhook. */
 export const sendWebhook = ({ deliverWebhook, log }: WebhookDeps): JobHandler<'webhook.send'> => ({
   // Only of failures of this server: a receiver that is down uses up attempts of the schedule.
-  maxAttempts,
+  maxAttempts: attemptsOfOneHour,
   concurrency: 4,
   run: ({ job, stopping, wake, ...deps }) => {
     const lanes: string[] = []

@@ -61,6 +61,7 @@ export type Claim = Pick<Job, 'apiKey' | 'jobId' | 'claim'>
 /** Thrown if a job that this server has claimed was taken over by another one, or is gone. */
 export class ClaimLost extends Error {
   override name = 'ClaimLost'
+  override message = 'Another server has taken over the job.'
 }
 
 /** The lease of a running job is renewed long before this time is over. Then its server has died or is blocked. */
@@ -216,12 +217,12 @@ const updateClaimed = (db: Db, { apiKey, jobId, claim }: Claim) =>
 
 async function changeClaimed(change: { executeTakeFirst(): Promise<{ numUpdatedRows: bigint }> }) {
   const { numUpdatedRows } = await change.executeTakeFirst()
-  if (numUpdatedRows === 0n) throw new ClaimLost('Another server has taken over the job.')
+  if (numUpdatedRows === 0n) throw new ClaimLost()
 }
 
 /** As `finish`, but fails with `ClaimLost`: the transaction must not be committed then. */
 export async function finishOrFail(db: Db, job: Claim): Promise<void> {
-  if (!(await finish(db, job))) throw new ClaimLost('Another server has taken over the job.')
+  if (!(await finish(db, job))) throw new ClaimLost()
 }
 
 /** Prolongs the leases of running jobs. A claim that was lost stays lost. */

@@ -294,21 +294,24 @@ export async function replaceUsers(
   }
 }
 
-/** The comment with this id or, if there is none, the first comment of the annotation. */
-export async function findOrFirst(
-  db: Db,
-  apiKey: string,
-  organizationId: string,
-  { documentId, number }: AnnotationRef,
-  commentId: number | null,
-): Promise<StoredComment | undefined> {
-  const ofAnnotation = db
+const selectOf = (db: Db, apiKey: string, organizationId: string, { documentId, number }: AnnotationRef) =>
+  db
     .selectFrom('comments')
     .selectAll()
     .where('api_key', '=', apiKey)
     .where('organization_id', '=', organizationId)
     .where('document_id', '=', documentId)
     .where('number', '=', number)
+
+/** The comment with this id or, if there is none, the first comment of the annotation. */
+export async function findOrFirst(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  annotation: AnnotationRef,
+  commentId: number | null,
+): Promise<StoredComment | undefined> {
+  const ofAnnotation = selectOf(db, apiKey, organizationId, annotation)
   const named =
     commentId === null ? undefined : await ofAnnotation.where('comment_id', '=', commentId).executeTakeFirst()
   const row = named ?? (await ofAnnotation.orderBy('position').limit(1).executeTakeFirst())
@@ -320,17 +323,10 @@ export async function findNeighbours(
   db: Db,
   apiKey: string,
   organizationId: string,
-  { documentId, number }: AnnotationRef,
+  annotation: AnnotationRef,
   { position }: Pick<StoredComment, 'position'>,
 ): Promise<{ first?: StoredComment; previous?: StoredComment; latest?: StoredComment }> {
-  const ofAnnotation = db
-    .selectFrom('comments')
-    .selectAll()
-    .where('api_key', '=', apiKey)
-    .where('organization_id', '=', organizationId)
-    .where('document_id', '=', documentId)
-    .where('number', '=', number)
-    .limit(1)
+  const ofAnnotation = selectOf(db, apiKey, organizationId, annotation).limit(1)
   const descending = ofAnnotation.orderBy('position', 'desc')
   const rows = {
     first: await ofAnnotation.orderBy('position').executeTakeFirst(),

@@ -117,10 +117,11 @@ const insert = batched(
     event: 'text',
     created_at: 'bigint',
   },
-  ({ row, fromRows, isPostgres }) => sql`
+  ({ row, fromRows }) => sql`
     insert into deliveries (api_key, delivery_id, message_id, channel, target, user_id, event, status, attempts, next_at, created_at)
     select ${row.api_key}, ${row.delivery_id}, ${row.message_id}, ${row.channel}, ${row.target}, ${row.user_id}, ${row.event},
-      'pending', 0, ${row.created_at}, ${row.created_at} ${isPostgres ? fromRows : sql`where true`}
+      'pending', 0, ${row.created_at}, ${row.created_at} ${fromRows}
+    where true
     on conflict (api_key, delivery_id) do nothing`,
 )
 

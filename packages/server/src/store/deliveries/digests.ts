@@ -25,10 +25,11 @@ export async function add(
 
 const insert = batched(
   { apiKey: 'text', organizationId: 'text', userId: 'text', messageId: 'text', email: 'text', now: 'bigint' },
-  ({ row, fromRows, isPostgres }) => sql`
+  ({ row, fromRows }) => sql`
     insert into digest_items (api_key, organization_id, user_id, message_id, email, created_at)
     select ${row.apiKey}, ${row.organizationId}, ${row.userId}, ${row.messageId}, ${row.email}, ${row.now}
-      ${isPostgres ? fromRows : sql`where true`}
+      ${fromRows}
+    where true
     on conflict (api_key, organization_id, user_id, message_id) do nothing`,
 )
 
