@@ -3,7 +3,7 @@ import type { Outcome } from '../outcome.ts'
 import { composeMail, type MailRequest } from './compose-mail.ts'
 import type { UnsubscribeTarget } from './unsubscribe-tokens.ts'
 import type { MailTransport } from './transports/mail-transport.ts'
-import { createSendGridTransport } from './transports/sendgrid.ts'
+import { sendWithSendGrid } from './transports/sendgrid.ts'
 
 interface MailSenderDeps {
   /** For API keys without a provider of their own: the operator's mail server, or the outbox. */
@@ -35,6 +35,6 @@ export function createSendEmail(deps: MailSenderDeps): SendEmail {
     const { type, credential = '' } = request.settings
     if (type !== 'sendgrid') return transport.send(mail)
     if (credential === '') return { kind: 'refused', error: 'The API key has no credential for SendGrid.' }
-    return createSendGridTransport({ post, credential, baseUrl: sendGridUrl, signal: stopping }).send(mail)
+    return sendWithSendGrid({ post, credential, baseUrl: sendGridUrl, signal: stopping }, mail)
   }
 }

@@ -1,12 +1,7 @@
 import type { OutgoingPost } from '../../../platform/outgoing/outgoing-post.ts'
 import { cutText } from '../../../platform/cut-text.ts'
 import type { Outcome } from '../../outcome.ts'
-import {
-  type MailAddress,
-  type MailTransport,
-  maxAnswerCharacters,
-  type OutgoingMail,
-} from './mail-transport.ts'
+import { type MailAddress, maxAnswerCharacters, type OutgoingMail } from './mail-transport.ts'
 
 const timeoutMs = 15_000
 const maxAnswerBytes = 64 * 1024
@@ -22,26 +17,23 @@ interface SendGridDeps {
   signal?: AbortSignal | undefined
 }
 
-/** Sends mails through SendGrid, with the credential of an API key. */
-export function createSendGridTransport(deps: SendGridDeps): MailTransport {
-  const { post, credential, baseUrl, signal = new AbortController().signal } = deps
-  return {
-    async send(mail) {
-      try {
-        const { status, body } = await post({
-          url: new URL('/v3/mail/send', baseUrl),
-          headers: { authorization: `Bearer ${credential}` },
-          body: JSON.stringify(requestOf(mail)),
-          timeoutMs,
-          maxAnswerBytes,
-          signal,
-        })
-        return outcomeOf(status, body.toString('utf8'))
-      } catch (error) {
-        return { kind: 'failed', error: `SendGrid did not answer: ${cutText((error as Error).message, 200)}` }
-      }
-    },
-    async close() {},
+/** Sends a mail through SendGrid, with the credential of an API key. */
+export async function sendWithSendGrid(
+  { post, credential, baseUrl, signal = new AbortController().signal }: SendGridDeps,
+  mail: OutgoingMail,
+): Promise<Outcome> {
+  try {
+    const { status, body } = await post({
+      url: new URL('/v3/mail/send', baseUrl),
+      headers: { authorization: `Bearer ${credential}` },
+      body: JSON.stringify(requestOf(mail)),
+      timeoutMs,
+      maxAnswerBytes,
+      signal,
+    })
+    return outcomeOf(status, body.toString('utf8'))
+  } catch (error) {
+    return { kind: 'failed', error: `SendGrid did not answer: ${cutText((error as Error).message, 200)}` }
   }
 }
 
