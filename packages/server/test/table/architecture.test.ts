@@ -29,6 +29,9 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
     ],
   },
 
+  // The other servers that share the database.
+  'server/peers': { ours: ['server/platform'], theirs: ['lib0'] },
+
   // Yjs documents: pure functions, and the threads that build documents.
   'server/crdt/content': { ours: [], theirs: ['yjs', '@rgrove/parse-xml'] },
   'server/crdt/updates': { ours: ['server/crdt/content', 'server/platform'], theirs: ['lib0'] },

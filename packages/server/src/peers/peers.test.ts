@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryLinks } from '../platform/server-link/memory-link.ts'
+import { SteppedClock } from '../../test/support/clock.ts'
+import { addressOf, everywhere, Peers } from './peers.ts'
+
+const log = { error: () => {}, info: () => {}, warn: () => {} }
+const nextTurn = () => new Promise((resolve) => setImmediate(() => setImmediate(() => setImmediate(resolve))))
+
+describe('[B1] messages between servers', () => {
+  test('[B1] a message reaches those who listen at its address on other servers, in order, and nobody else', async () => {
+    const createLink = createMemoryLinks()
+    const [a, b, c] = [1, 2, 3].map(() => new Peers({ link: createLink(), log })) as [Peers, Peers, Peers]
+    const got: [string, number, string][] = []
+    const here = addressOf('key', 'document')
+    for (const [name, peers] of Object.entries({ a, b, c })) {
+      peers.start()
+      peers.listen('document', here, (body, from) =>
+        got.push([name, body[0] ?? -1, from === a.serverId ? 'a' : 'other']),
+      )
+      peers.listen('editor', here, () => got.push([name, -2, '']))
+      peers.listen('document', addressOf('key', 'other'), () => got.push([name, -3, '']))
+    }
+    await nextTurn()
+    const stop = c.listen('document', here, () => got.push(['stopped', 0, '']))
+    stop()
+    for (const value of [1, 2, 3]) a.send('document', here, Uint8Array.of(value))
+    await nextTurn()
+    expect(got.filter(([name]) => name === 'b')).toEqual([
+      ['b', 1, 'a'],
+      ['b', 2, 'a'],
+      ['b', 3, 'a'],
+    ])
+    expect(got.filter(([name]) => name === 'c')).toHaveLength(3)
+    expect(got).toHaveLength(6)
+    expect(b.count).toBe(2)
+  })
+
+  test('[B1.1] a server that stops or is silent for half a minute is gone, and one that sends is not', async () => {
+    const createLink = createMemoryLinks()
+    const clock = new SteppedClock()
+    const make = () => new Peers({ link: createLink(), log, clock })
+    const [a, b, silent] = [make(), make(), createLink()]
+    const gone: string[] = []
+    a.onServerGone((server) => gone.push(server))
+    a.start()
+    b.start()
+    silent.start({ onMessage: () => {}, onConnected: () => {}, onDisconnected: () => {} })
+    silent.send(Uint8Array.of(1, ...Buffer.from('silent..'), 8, ...Buffer.from(everywhere, 'latin1'), 1, 1))
+    await nextTurn()
+    expect(a.count).toBe(2)
+    for (let seconds = 0; seconds < 33; seconds += 1) {
+      clock.step(1_000)
+      await nextTurn()
+    }
+    expect(gone).toEqual(['silent..'])
+    await b.stop()
+    await nextTurn()
+    expect(gone).toEqual(['silent..', b.serverId])
+    expect(a.count).toBe(0)
+  })
+
+  test('[B1] garbage, and a listener that fails, do not keep later messages from being received', async () => {
+    const createLink = createMemoryLinks()
+    const [a, other] = [new Peers({ link: createLink(), log }), createLink()]
+    const got: number[] = []
+    a.listen('document', everywhere, (body) => {
+      got.push(body[0] ?? -1)
+      throw new Error('fails')
+    })
+    a.start()
+    other.start({ onMessage: () => {}, onConnected: () => {}, onDisconnected: () => {} })
+    const entry = (value: number) => [2, ...Buffer.from(everywhere, 'latin1'), 1, value]
+    for (const garbage of [[], [1], [1, 2, 3], [9, ...entry(5)], [1, ...Buffer.from('12345678'), 2, 3]])
+      other.send(Uint8Array.from(garbage))
+    other.send(Uint8Array.of(1, ...Buffer.from('12345678'), ...entry(7), ...entry(8)))
+    await nextTurn()
+    expect(got).toEqual([7, 8])
+  })
+})

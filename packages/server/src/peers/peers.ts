@@ -1,0 +1,225 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { createDecoder, hasContent, readUint8Array, readVarUint8Array } from 'lib0/decoding'
+import {
+  createEncoder,
+  type Encoder,
+  length,
+  toUint8Array,
+  writeUint8,
+  writeUint8Array,
+  writeVarUint8Array,
+} from 'lib0/encoding'
+import { type Clock, type StopTimer, systemClock } from '../platform/clock.ts'
+import type { Log } from '../platform/log/log.ts'
+import type { ServerLink } from '../platform/server-link/server-link.ts'
+
+/** What messages between servers are about. Servers of different releases exchange them, so a number is never used again. */
+export const topics = {
+  /** Rows of an editor's log. The address names the editor. */
+  editor: 1,
+  /** The live states and threads of a document. The address names the document. */
+  document: 2,
+  /** Stored signals. */
+  signals: 3,
+  /** Who is in a document. The address names the document. */
+  presence: 4,
+  /** Cursors in an editor. The address names the editor. */
+  awareness: 5,
+  /** Messages that clients send each other in an editor. The address names the editor. */
+  stateless: 6,
+  /** Calls that count for rate limits. */
+  calls: 7,
+  /** Servers that are alive, or stop. */
+  servers: 8,
+} as const
+
+export type Topic = keyof typeof topics
+
+/** Names what a message concerns, as 8 characters of one byte each. */
+export type Address = string
+
+/** Names a server until it stops, as 8 characters of one byte each. */
+export type ServerId = string
+
+type Listener = (body: Uint8Array, from: ServerId) => void
+
+const idBytes = 8
+/** Servers of other formats are ignored. */
+const format = 1
+/** The address of messages that concern all servers. */
+export const everywhere: Address = '\0'.repeat(idBytes)
+/** More bytes are not collected into one message. */
+const maxBatchBytes = 64 * 1024
+const heartbeatMs = 10_000
+/** A server that was silent for this long is gone. */
+const goneMs = 30_000
+const checkMs = 2_000
+const alive = Uint8Array.of(1)
+const stopping = Uint8Array.of(0)
+
+/** The address of what these ids name. Two names have the same address with a probability of 2^-64. */
+export const addressOf = (...ids: readonly string[]): Address =>
+  createHash('sha256').update(ids.join('\0')).digest().toString('latin1', 0, idBytes)
+
+/**
+ * The other servers that share the database. Messages to them are hints: each may be lost. Messages that are sent in one
+ * iteration of the event loop travel together. A server that does not listen at an address skips its messages unread.
+ */
+export class Peers {
+  readonly serverId: ServerId = randomBytes(idBytes).toString('latin1')
+  readonly #link: ServerLink | undefined
+  readonly #clock: Clock
+  readonly #log: Pick<Log, 'error' | 'info' | 'warn'>
+  readonly #listeners = new Map<string, Set<Listener>>()
+  readonly #connectedListeners = new Set<() => void>()
+  readonly #goneListeners = new Set<(server: ServerId) => void>()
+  /** When each other server was last heard. */
+  readonly #heardAt = new Map<ServerId, number>()
+  #batch: Encoder | undefined
+  #stopTimers: StopTimer[] = []
+
+  /** Without a link, there are no other servers, or they are not reached. */
+  constructor({
+    link,
+    log,
+    clock = systemClock,
+  }: {
+    link: ServerLink | undefined
+    log: Pick<Log, 'error' | 'info' | 'warn'>
+    clock?: Clock | undefined
+  }) {
+    this.#link = link
+    this.#clock = clock
+    this.#log = log
+    this.listen('servers', everywhere, (body, from) => {
+      if (body[0] === stopping[0]) this.#onGone(from)
+    })
+  }
+
+  get isConnected(): boolean {
+    return this.#link?.isConnected === true
+  }
+
+  /** See `ServerLink`. */
+  get carriesData(): boolean {
+    return this.#link?.carriesData === true
+  }
+
+  /** How many other servers were heard lately. */
+  get count(): number {
+    return this.#heardAt.size
+  }
+
+  start(): void {
+    if (!this.#link) return
+    this.#stopTimers = [
+      this.#clock.setInterval(() => this.send('servers', everywhere, alive), heartbeatMs),
+      this.#clock.setInterval(() => this.#dropSilent(), checkMs),
+    ]
+    this.#link.start({
+      onMessage: (message) => this.#receive(message),
+      onConnected: () => {
+        this.#log.info('connected to the other servers')
+        this.send('servers', everywhere, alive)
+        for (const listener of this.#connectedListeners) this.#call(listener)
+      },
+      onDisconnected: () =>
+        this.#log.warn(
+          'the connection to the other servers is lost; until it is back, this server polls the database',
+        ),
+    })
+  }
+
+  async stop(): Promise<void> {
+    for (const stopTimer of this.#stopTimers) stopTimer()
+    this.send('servers', everywhere, stopping)
+    this.#flush()
+    await this.#link?.stop()
+  }
+
+  /** Sends the body to those who listen at the address on other servers. */
+  send(topic: Topic, address: Address, body: Uint8Array): void {
+    if (!this.isConnected) return
+    let batch = this.#batch
+    if (!batch) {
+      batch = createEncoder()
+      writeUint8(batch, format)
+      writeUint8Array(batch, Buffer.from(this.serverId, 'latin1'))
+      this.#batch = batch
+      setImmediate(() => this.#flush())
+    }
+    writeUint8(batch, topics[topic])
+    writeUint8Array(batch, Buffer.from(address, 'latin1'))
+    writeVarUint8Array(batch, body)
+    if (length(batch) > maxBatchBytes) this.#flush()
+  }
+
+  #flush(): void {
+    if (!this.#batch) return
+    const message = toUint8Array(this.#batch)
+    this.#batch = undefined
+    this.#link?.send(message)
+  }
+
+  /** Calls the listener with the messages at the address. Returns a function that ends it. */
+  listen(topic: Topic, address: Address, listener: Listener): () => void {
+    const key = keyOf(topics[topic], address)
+    const listeners = this.#listeners.get(key) ?? new Set()
+    this.#listeners.set(key, listeners.add(listener))
+    return () => {
+      listeners.delete(listener)
+      if (listeners.size === 0 && this.#listeners.get(key) === listeners) this.#listeners.delete(key)
+    }
+  }
+
+  /** Calls the listener whenever the link is connected: messages may have been missed before. */
+  onConnected(listener: () => void): () => void {
+    this.#connectedListeners.add(listener)
+    return () => void this.#connectedListeners.delete(listener)
+  }
+
+  /** Calls the listener when a server has stopped, or was silent for half a minute. */
+  onServerGone(listener: (server: ServerId) => void): () => void {
+    this.#goneListeners.add(listener)
+    return () => void this.#goneListeners.delete(listener)
+  }
+
+  #receive(message: Uint8Array): void {
+    try {
+      const decoder = createDecoder(message)
+      if (decoder.arr[decoder.pos++] !== format) return
+      const from = latin1(readUint8Array(decoder, idBytes))
+      this.#heardAt.set(from, this.#clock.elapsed())
+      while (hasContent(decoder)) {
+        // The key of a listener: the topic and the address.
+        const key = latin1(readUint8Array(decoder, 1 + idBytes))
+        const body = readVarUint8Array(decoder)
+        for (const listener of this.#listeners.get(key) ?? []) this.#call(() => listener(body, from))
+      }
+    } catch (error) {
+      this.#log.error({ err: error }, 'a message of another server cannot be read')
+    }
+  }
+
+  #dropSilent(): void {
+    const limit = this.#clock.elapsed() - goneMs
+    for (const [server, heardAt] of this.#heardAt) if (heardAt < limit) this.#onGone(server)
+  }
+
+  #onGone(server: ServerId): void {
+    if (!this.#heardAt.delete(server)) return
+    for (const listener of this.#goneListeners) this.#call(() => listener(server))
+  }
+
+  #call(listener: () => void): void {
+    try {
+      listener()
+    } catch (error) {
+      this.#log.error({ err: error }, 'a message of another server cannot be handled')
+    }
+  }
+}
+
+const latin1 = (bytes: Uint8Array) =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+const keyOf = (topic: number, address: Address) => String.fromCharCode(topic) + address

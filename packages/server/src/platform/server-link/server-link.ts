@@ -1,0 +1,24 @@
+/**
+ * Passes messages between the servers that share a database. A message may be lost. One that arrives arrives once and
+ * unchanged, and those of one server arrive in their order. So a link makes servers learn of changes sooner, and nothing else
+ * may depend on it.
+ */
+export interface ServerLink {
+  /** Whether messages may be large. If not, send what has changed, and let the receivers read the data. */
+  readonly carriesData: boolean
+  readonly isConnected: boolean
+  /** Connects, and connects again whenever the connection is lost. */
+  start(listener: ServerLinkListener): void
+  /** Sends the message to all other servers. While the link is not connected, the message is dropped. */
+  send(message: Uint8Array): void
+  /** Resolves when the messages that were sent are on their way, or could not be sent, and the connection is closed. */
+  stop(): Promise<void>
+}
+
+export interface ServerLinkListener {
+  /** Another server has sent the message. */
+  onMessage(message: Uint8Array): void
+  /** The link is connected, for the first time or again. Messages may have been missed before. */
+  onConnected(): void
+  onDisconnected(): void
+}
