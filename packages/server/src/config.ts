@@ -42,6 +42,8 @@ export interface Config {
   host: string
   dataDir: string
   databaseUrl: string | undefined
+  /** The same database, for the messages between servers, if `databaseUrl` leads to a pooler. Default: `databaseUrl`. */
+  databaseListenUrl: string | undefined
   databasePoolSize: number
   /** How long one PostgreSQL statement may take. */
   databaseTimeoutSeconds: number
@@ -153,6 +155,9 @@ export function readConfig(env: Environment): Config {
   const list = (name: string) => (text(name) ?? '').split(/[\s,]+/).filter(Boolean)
 
   const databaseUrl = url('DATABASE_URL', ['postgres:', 'postgresql:'])
+  const databaseListenUrl = url('DATABASE_LISTEN_URL', ['postgres:', 'postgresql:'])
+  if (databaseListenUrl !== undefined && databaseUrl === undefined)
+    fail('DATABASE_LISTEN_URL', 'unset without DATABASE_URL')
   const secretKey = text('SECRET_KEY')
   if (secretKey !== undefined && secretKey.length < 32)
     fail('SECRET_KEY', `at least 32 characters long; make one with: ${secretCommand}`)
@@ -183,6 +188,7 @@ export function readConfig(env: Environment): Config {
     host: text('HOST') ?? 'localhost',
     dataDir: text('DATA_DIR') ?? './data',
     databaseUrl,
+    databaseListenUrl: databaseListenUrl ?? databaseUrl,
     databasePoolSize: integer('DATABASE_POOL_SIZE', 20, 1, 1000),
     databaseTimeoutSeconds: integer('DATABASE_TIMEOUT_SECONDS', 10, 1, 3600),
     secretKey,

@@ -42,6 +42,7 @@ import { createJobRunner } from './jobs/runner.ts'
 import { readChangedThreads } from './operations/comments/changed-threads.ts'
 import { handlers } from './operations/index.ts'
 import { type Bus, createServerBus } from './bus.ts'
+import { Peers } from './peers/peers.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import type { Log } from './platform/log/log.ts'
 import type { Metrics } from './platform/metrics/metrics.ts'
@@ -49,6 +50,8 @@ import { createAddressRule } from './platform/outgoing/allowed-addresses.ts'
 import { createOutgoingPost, type OutgoingPostDeps } from './platform/outgoing/outgoing-post.ts'
 import { isCallableUrl } from './platform/outgoing/outgoing-urls.ts'
 import { startWorker } from './platform/threads/worker.ts'
+import { createPostgresLink } from './platform/server-link/postgres-link.ts'
+import type { ServerLink } from './platform/server-link/server-link.ts'
 import { LongReads } from './platform/turns/long-reads.ts'
 import { UnsentAnswers } from './platform/turns/unsent-answers.ts'
 import { docIdPattern, parseDocId } from './realtime/documents/editor-name.ts'
@@ -68,6 +71,8 @@ export interface ServerDeps {
   log: Log
   /** Default: a bus within this process. */
   bus?: Bus
+  /** Passes messages to the other servers on the database. Default: as the settings say. */
+  link?: ServerLink | undefined
   /** Default: the system's clock. */
   clock?: Clock
   /** How often the job runner looks for postponed jobs. */
@@ -93,6 +98,9 @@ export function createServer(deps: ServerDeps): Server {
   const { limits, publicOrigins, trustedProxyHops } = config
   const { now } = clock
   let isDraining = false
+
+  // The other servers on the database.
+  const peers = new Peers({ link: deps.link ?? createServerLink(config), log, clock })
 
   // Credentials, permission providers, rate limits and large deletions.
   const credentials = new Credentials(database, secrets.authTokenKey)
@@ -242,6 +250,7 @@ export function createServer(deps: ServerDeps): Server {
   metrics.addSources({
     build: { version, database: database.dialect },
     live: () => gateway.numbers,
+    peers: () => peers.numbers,
     databaseSize: () => database.size(),
     onFailure: (err) => log.warn({ err }, 'cannot read the size of the database'),
   })
@@ -297,6 +306,7 @@ export function createServer(deps: ServerDeps): Server {
         await database.lock(db, 'event log')
         await adoptServer(db)
       })
+      peers.start()
       // Before the first request, because requests must not see what an unfinished deletion has left.
       await deletions.start()
       const address = await app.listen({
@@ -330,6 +340,11 @@ export function createServer(deps: ServerDeps): Server {
       await snapshots.idle()
       await jobsStopped
       await housekeeping.stop()
+      await peers.stop()
     },
   }
 }
+
+/** With SQLite there is one server only. */
+const createServerLink = ({ databaseListenUrl }: Config): ServerLink | undefined =>
+  databaseListenUrl === undefined ? undefined : createPostgresLink({ url: databaseListenUrl })

@@ -4,6 +4,7 @@ import { SteppedClock } from '../../test/support/clock.ts'
 import { addressOf, everywhere, Peers } from './peers.ts'
 
 const log = { error: () => {}, info: () => {}, warn: () => {} }
+const idle = { onMessage: () => {}, onConnected: () => {}, onDisconnected: () => {}, onUnreachable: () => {} }
 const nextTurn = () => new Promise((resolve) => setImmediate(() => setImmediate(() => setImmediate(resolve))))
 
 describe('[B1] messages between servers', () => {
@@ -44,7 +45,7 @@ describe('[B1] messages between servers', () => {
     a.onServerGone((server) => gone.push(server))
     a.start()
     b.start()
-    silent.start({ onMessage: () => {}, onConnected: () => {}, onDisconnected: () => {} })
+    silent.start(idle)
     silent.send(Uint8Array.of(1, ...Buffer.from('silent..'), 8, ...Buffer.from(everywhere, 'latin1'), 1, 1))
     await nextTurn()
     expect(a.count).toBe(2)
@@ -68,7 +69,7 @@ describe('[B1] messages between servers', () => {
       throw new Error('fails')
     })
     a.start()
-    other.start({ onMessage: () => {}, onConnected: () => {}, onDisconnected: () => {} })
+    other.start(idle)
     const entry = (value: number) => [2, ...Buffer.from(everywhere, 'latin1'), 1, value]
     for (const garbage of [[], [1], [1, 2, 3], [9, ...entry(5)], [1, ...Buffer.from('12345678'), 2, 3]])
       other.send(Uint8Array.from(garbage))

@@ -11,6 +11,7 @@ import {
 } from 'lib0/encoding'
 import { type Clock, type StopTimer, systemClock } from '../platform/clock.ts'
 import type { Log } from '../platform/log/log.ts'
+import type { PeerNumbers } from '../platform/metrics/peer-metrics.ts'
 import type { ServerLink } from '../platform/server-link/server-link.ts'
 
 /** What messages between servers are about. Servers of different releases exchange them, so a number is never used again. */
@@ -75,6 +76,7 @@ export class Peers {
   readonly #goneListeners = new Set<(server: ServerId) => void>()
   /** When each other server was last heard. */
   readonly #heardAt = new Map<ServerId, number>()
+  readonly #numbers = { sentMessages: 0, sentBytes: 0, receivedMessages: 0, receivedBytes: 0 }
   #batch: Encoder | undefined
   #stopTimers: StopTimer[] = []
 
@@ -110,8 +112,15 @@ export class Peers {
     return this.#heardAt.size
   }
 
+  /** For the metrics. */
+  get numbers(): PeerNumbers {
+    const delayMs = this.#link?.delayMs
+    return { ...this.#numbers, servers: this.count, isConnected: this.isConnected, delayMs }
+  }
+
   start(): void {
     if (!this.#link) return
+    const link = this.#link.name
     this.#stopTimers = [
       this.#clock.setInterval(() => this.send('servers', everywhere, alive), heartbeatMs),
       this.#clock.setInterval(() => this.#dropSilent(), checkMs),
@@ -119,13 +128,19 @@ export class Peers {
     this.#link.start({
       onMessage: (message) => this.#receive(message),
       onConnected: () => {
-        this.#log.info('connected to the other servers')
+        this.#log.info({ link }, 'connected to the other servers')
         this.send('servers', everywhere, alive)
         for (const listener of this.#connectedListeners) this.#call(listener)
       },
-      onDisconnected: () =>
+      onDisconnected: (reason) =>
         this.#log.warn(
+          { link, reason },
           'the connection to the other servers is lost; until it is back, this server polls the database',
+        ),
+      onUnreachable: (reason) =>
+        this.#log.warn(
+          { link, reason },
+          'cannot connect to the other servers; this server keeps trying, and polls the database',
         ),
     })
   }
@@ -158,6 +173,8 @@ export class Peers {
     if (!this.#batch) return
     const message = toUint8Array(this.#batch)
     this.#batch = undefined
+    this.#numbers.sentMessages += 1
+    this.#numbers.sentBytes += message.length
     this.#link?.send(message)
   }
 
@@ -185,6 +202,8 @@ export class Peers {
   }
 
   #receive(message: Uint8Array): void {
+    this.#numbers.receivedMessages += 1
+    this.#numbers.receivedBytes += message.length
     try {
       const decoder = createDecoder(message)
       if (decoder.arr[decoder.pos++] !== format) return

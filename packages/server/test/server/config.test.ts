@@ -13,6 +13,7 @@ const defaults: Config = {
   host: 'localhost',
   dataDir: './data',
   databaseUrl: undefined,
+  databaseListenUrl: undefined,
   databasePoolSize: 20,
   databaseTimeoutSeconds: 10,
   secretKey: undefined,
@@ -108,6 +109,12 @@ const addresses: [name: string, key: Key, accepted: string[], protocols: string]
   [
     'DATABASE_URL',
     'databaseUrl',
+    ['postgres://u:p@h/d', 'postgresql://h:1/d?sslmode=require'],
+    'postgres:// or postgresql://',
+  ],
+  [
+    'DATABASE_LISTEN_URL',
+    'databaseListenUrl',
     ['postgres://u:p@h/d', 'postgresql://h:1/d?sslmode=require'],
     'postgres:// or postgresql://',
   ],
@@ -236,7 +243,11 @@ describe('[C1] settings', () => {
   test.each(addresses)(
     '[C1] %s accepts only an address with one of its protocols, and the error does not repeat the refused value',
     (name, key, accepted, protocols) => {
-      const env = { SECRET_KEY: secretKey, MAIL_FROM: 'plenum@example.com' }
+      const env = {
+        SECRET_KEY: secretKey,
+        DATABASE_URL: 'postgres://h/d',
+        MAIL_FROM: 'plenum@example.com',
+      }
       for (const value of accepted) expect(valueOf(readConfig({ ...env, [name]: value }), key)).toBe(value)
       for (const value of [
         'mysql://u:canary@h/d',
@@ -262,6 +273,14 @@ describe('[C1] settings', () => {
     )
     expect(refusal({ DATABASE_URL: 'postgres://u:canary@h/d' })).toBe(
       `SECRET_KEY must be set when DATABASE_URL is, and the same at every start; make one with: ${makeSecret}.`,
+    )
+  })
+
+  test('[C1] [B1.2] DATABASE_LISTEN_URL is by default DATABASE_URL, and is refused without it', () => {
+    const DATABASE_URL = 'postgres://h/d'
+    expect(readConfig({ SECRET_KEY: secretKey, DATABASE_URL }).databaseListenUrl).toBe(DATABASE_URL)
+    expect(refusal({ DATABASE_LISTEN_URL: 'postgres://u:canary@h/d' })).toBe(
+      'DATABASE_LISTEN_URL must be unset without DATABASE_URL.',
     )
   })
 

@@ -15,17 +15,18 @@ export interface LiveNumbers {
   refusedUpdates: Readonly<Record<string, number>>
 }
 
-interface LiveMetric {
+/** A metric that is computed from numbers when the metrics are rendered. */
+export interface ReadMetric<Numbers> {
   type: 'counter' | 'gauge'
   name: string
   help: string
   labelNames?: string[]
-  read: (numbers: LiveNumbers) => readonly Sample[]
+  read: (numbers: Numbers) => readonly Sample[]
 }
 
-const one = (value: number): Sample[] => [{ value }]
+export const one = (value: number): Sample[] => [{ value }]
 
-export const liveMetrics: readonly LiveMetric[] = [
+export const liveMetrics: readonly ReadMetric<LiveNumbers>[] = [
   {
     type: 'gauge',
     name: 'plenum_websocket_connections',

@@ -1,7 +1,8 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import { Histogram } from './histogram.ts'
 import { type Clock, systemClock } from '../clock.ts'
-import { type LiveNumbers, liveMetrics } from './live-metrics.ts'
+import { type LiveNumbers, liveMetrics, type ReadMetric } from './live-metrics.ts'
+import { type PeerNumbers, peerMetrics } from './peer-metrics.ts'
 import { yieldIfLate } from '../turns/loop-time.ts'
 import { createRequestMetrics } from './request-metrics.ts'
 
@@ -31,6 +32,7 @@ export interface JobObserver {
 export interface Sources {
   build: { version: string; database: string }
   live: () => LiveNumbers
+  peers: () => PeerNumbers
   /** Bytes of each part of the database. */
   databaseSize: () => Promise<Readonly<Record<string, number>>>
   onFailure: (error: unknown) => void
@@ -98,7 +100,7 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
     labelNames: ['job'],
     registers,
   })
-  let readLive: () => void = () => {}
+  let readNumbers: (() => void)[] = []
 
   return {
     request,
@@ -112,11 +114,7 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
       failures.inc(0)
       return { onRun: jobs.series({ job }).observe, onFailed: () => failures.inc() }
     },
-    addSources({ build, live, databaseSize, onFailure }) {
-      let numbers = live()
-      readLive = () => {
-        numbers = live()
-      }
+    addSources({ build, live, peers, databaseSize, onFailure }) {
       const info = new Gauge({
         name: 'plenum_build_info',
         help: 'Always 1. The labels describe this server.',
@@ -124,17 +122,10 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
         registers,
       })
       info.set({ ...build, node_version: process.versions.node }, 1)
-      for (const { type, read, ...description } of liveMetrics) {
-        const configuration = {
-          ...description,
-          registers: [],
-          collect(this: Counter | Gauge) {
-            this.reset()
-            for (const { labels = {}, value } of read(numbers)) this.inc(labels, value)
-          },
-        }
-        registry.registerMetric(type === 'counter' ? new Counter(configuration) : new Gauge(configuration))
-      }
+      readNumbers = [
+        addReadMetrics(registry, liveMetrics, live),
+        addReadMetrics(registry, peerMetrics, peers),
+      ]
       const sizes = readInBackground(databaseSize, onFailure, clock)
       registry.registerMetric(
         new Gauge({
@@ -150,7 +141,7 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
       )
     },
     async render() {
-      readLive()
+      for (const read of readNumbers) read()
       const texts: string[] = []
       for (const each of registries) {
         for (const { name } of each.getMetricsAsArray()) {
@@ -160,6 +151,29 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
       }
       return { contentType: registry.contentType, text: `${texts.join('\n\n')}\n` }
     },
+  }
+}
+
+/** Registers the metrics. Returns a function that reads their numbers, once for all of them. */
+function addReadMetrics<Numbers>(
+  registry: Registry,
+  metrics: readonly ReadMetric<Numbers>[],
+  readNumbers: () => Numbers,
+): () => void {
+  let numbers = readNumbers()
+  for (const { type, read, ...description } of metrics) {
+    const configuration = {
+      ...description,
+      registers: [],
+      collect(this: Counter | Gauge) {
+        this.reset()
+        for (const { labels = {}, value } of read(numbers)) this.inc(labels, value)
+      },
+    }
+    registry.registerMetric(type === 'counter' ? new Counter(configuration) : new Gauge(configuration))
+  }
+  return () => {
+    numbers = readNumbers()
   }
 }
 

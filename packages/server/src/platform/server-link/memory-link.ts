@@ -5,7 +5,9 @@ export function createMemoryLinks({ carriesData = true } = {}): () => ServerLink
   const connected = new Map<ServerLink, ServerLinkListener>()
   return () => {
     const link: ServerLink = {
+      name: 'memory',
       carriesData,
+      delayMs: 0,
       get isConnected() {
         return connected.has(link)
       },

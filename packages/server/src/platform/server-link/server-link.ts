@@ -4,9 +4,13 @@
  * may depend on it.
  */
 export interface ServerLink {
+  /** What the log calls the link. */
+  readonly name: string
   /** Whether messages may be large. If not, send what has changed, and let the receivers read the data. */
   readonly carriesData: boolean
   readonly isConnected: boolean
+  /** How long a message took at the last measurement. Undefined: none has ended since the link was last connected. */
+  readonly delayMs: number | undefined
   /** Connects, and connects again whenever the connection is lost. */
   start(listener: ServerLinkListener): void
   /** Sends the message to all other servers. While the link is not connected, the message is dropped. */
@@ -20,5 +24,8 @@ export interface ServerLinkListener {
   onMessage(message: Uint8Array): void
   /** The link is connected, for the first time or again. Messages may have been missed before. */
   onConnected(): void
-  onDisconnected(): void
+  /** The connection is lost. The reason contains no secret. */
+  onDisconnected(reason: string): void
+  /** The first attempt to connect since the start has failed. The reason contains no secret. */
+  onUnreachable(reason: string): void
 }

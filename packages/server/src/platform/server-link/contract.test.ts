@@ -1,0 +1,160 @@
+import pg from 'pg'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { startFaultyProxy } from '../../../test/support/faulty-proxy.ts'
+import { createPostgresDatabase } from '../../../test/support/harness.ts'
+import { createMemoryLinks } from './memory-link.ts'
+import { createPostgresLink } from './postgres-link.ts'
+import type { ServerLink } from './server-link.ts'
+
+/** Short, so that the tests wait little. */
+const timing = { probeEveryMs: 100, probeTimeoutMs: 1_000, minRetryMs: 20, maxRetryMs: 100 }
+
+interface Service {
+  name: string
+  url: string
+  /** Makes the service ready, once for all tests. */
+  prepare(): Promise<void>
+  createLink(url: string): ServerLink
+  /** Ends all connections of links to the service. */
+  killConnections?(): Promise<void>
+}
+
+const createMemoryLink = createMemoryLinks()
+const memory: Service = {
+  name: 'memory',
+  url: '',
+  prepare: async () => {},
+  createLink: createMemoryLink,
+}
+
+const postgres: Service & Required<Pick<Service, 'killConnections'>> = {
+  name: 'PostgreSQL',
+  url: '',
+  async prepare() {
+    this.url = await createPostgresDatabase()
+  },
+  createLink: (url) => createPostgresLink({ url, timing }),
+  async killConnections() {
+    const client = new pg.Client({ connectionString: this.url })
+    await client.connect()
+    await client.query(`select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = 'plenum link' and datname = current_database()`)
+    await client.end()
+  },
+}
+
+/** Starts a link and records what it reports. */
+function startLink(service: Service, url = service.url) {
+  const link = service.createLink(url)
+  const messages: Uint8Array[] = []
+  const events: string[] = []
+  link.start({
+    onMessage: (message) => messages.push(message),
+    onConnected: () => events.push('connected'),
+    onDisconnected: () => events.push('disconnected'),
+    onUnreachable: () => events.push('unreachable'),
+  })
+  onTestFinished(() => link.stop())
+  return { link, messages, events }
+}
+
+const until = async (condition: () => boolean) => expect.poll(condition, { interval: 5 }).toBe(true)
+const connected = (...links: { link: ServerLink }[]) =>
+  until(() => links.every(({ link }) => link.isConnected))
+const bytesOf = (size: number) => Uint8Array.from({ length: size }, (_, index) => (index * 7 + size) % 256)
+const hex = (messages: readonly Uint8Array[]) => messages.map((one) => Buffer.from(one).toString('hex'))
+const numbered = (from: number, count: number) =>
+  Array.from({ length: count }, (_, index) => Uint8Array.from(Buffer.from(String(from + index))))
+
+describe.each([memory, postgres])('link: $name', (service) => {
+  beforeAll(() => service.prepare())
+
+  test('[B1.2] a message of any bytes and size reaches all other servers unchanged and in order, and not its sender', async () => {
+    const [a, b, c] = [startLink(service), startLink(service), startLink(service)]
+    await connected(a, b, c)
+    const sizes = [0, 1, 256, 5_981, 5_982, 5_983, 7_999, 8_001, 300_000, 2]
+    const sent = [...sizes.map(bytesOf), ...numbered(0, 500)]
+    for (const message of sent) a.link.send(message)
+    b.link.send(bytesOf(3))
+    await until(() => b.messages.length === sent.length && c.messages.length === sent.length + 1)
+    const fromB = bytesOf(3)
+    expect(hex(b.messages)).toEqual(hex(sent))
+    expect(hex(a.messages)).toEqual(hex([fromB]))
+    expect(hex(c.messages.filter((one) => !Buffer.from(fromB).equals(one)))).toEqual(hex(sent))
+    expect(a.link.delayMs).toBeGreaterThanOrEqual(0)
+  })
+
+  test('[B1.2] a message that is sent before the link is connected, or after it was stopped, is dropped', async () => {
+    const [a, b] = [service.createLink(service.url), startLink(service)]
+    await connected(b)
+    expect(a.isConnected).toBe(false)
+    a.send(bytesOf(1))
+    const ignored = { onMessage: () => {}, onConnected: () => {}, onDisconnected: () => {} }
+    a.start({ ...ignored, onUnreachable: () => {} })
+    await connected({ link: a })
+    a.send(bytesOf(2))
+    await a.stop()
+    a.send(bytesOf(3))
+    await until(() => b.messages.length > 0)
+    expect(b.messages.map((one) => one.length)).toEqual([2])
+  })
+})
+
+describe.each([postgres])('connection of a link: $name', (service) => {
+  beforeAll(() => service.prepare())
+
+  test('[B1.3] a link whose connections were ended connects again by itself, and reports both once', async () => {
+    const [a, b] = [startLink(service), startLink(service)]
+    await connected(a, b)
+    await service.killConnections()
+    await until(() => [a, b].every(({ events }) => events.length === 3))
+    for (const message of numbered(0, 50)) a.link.send(message)
+    await until(() => b.messages.length === 50)
+    for (const { events } of [a, b]) expect(events).toEqual(['connected', 'disconnected', 'connected'])
+  })
+
+  test('[B1.3] a link notices that its connection is silent, drops what is sent, and connects again', async () => {
+    const proxy = await startFaultyProxy(service.url)
+    const [a, b] = [startLink(service, proxy.url), startLink(service)]
+    await connected(a, b)
+    proxy.silence()
+    a.link.send(bytesOf(1))
+    await until(() => a.events.includes('disconnected'))
+    a.link.send(bytesOf(2))
+    proxy.open()
+    await until(() => a.events.length === 3)
+    a.link.send(bytesOf(3))
+    await until(() => b.messages.length > 0)
+    expect(b.messages.map((one) => one.length)).toEqual([3])
+    expect(a.events).toEqual(['connected', 'disconnected', 'connected'])
+    expect(b.events).toEqual(['connected'])
+  })
+
+  test('[B1.3] a link whose service is absent says so once, and connects when it appears', async () => {
+    const proxy = await startFaultyProxy(service.url)
+    proxy.refuse()
+    const [a, b] = [startLink(service, proxy.url), startLink(service)]
+    await until(() => a.events.length > 0)
+    a.link.send(bytesOf(1))
+    proxy.open()
+    await connected(a, b)
+    b.link.send(bytesOf(2))
+    await until(() => a.messages.length > 0)
+    expect(a.events).toEqual(['unreachable', 'connected'])
+  })
+
+  test('[B1.3] a link that is stopped while it connects or waits leaves no connection and no timer', async () => {
+    const proxy = await startFaultyProxy(service.url)
+    for (const mode of ['silence', 'refuse', 'open'] as const) {
+      proxy[mode]()
+      const link = startLink(service, proxy.url)
+      if (mode === 'refuse') await until(() => link.events.length > 0)
+      if (mode === 'open') await connected(link)
+      await link.link.stop()
+      const { events } = link
+      const before = events.length
+      await until(() => proxy.openConnections() === 0)
+      expect(events).toHaveLength(before)
+    }
+  })
+})

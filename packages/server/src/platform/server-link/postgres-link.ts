@@ -1,0 +1,108 @@
+import pg from 'pg'
+import { maxMessageBytes } from './frames.ts'
+import {
+  type LinkOptions,
+  ReconnectingLink,
+  type TransportConnection,
+  type TransportEvents,
+} from './reconnecting-link.ts'
+import type { ServerLink } from './server-link.ts'
+
+/** A notification has at most 7,999 bytes of text: base64 of this many bytes. */
+const maxFrameBytes = 5_997
+/** More frames are not sent with one statement. */
+const maxFramesPerStatement = 100
+/** Messages are dropped while frames with more characters wait. */
+const maxWaitingCharacters = 2 * maxMessageBytes
+/** The channels of a database are shared by its schemas. The number is that of the format of frames. */
+const channelQuery = `select 'plenum_1_' || md5(current_schema()) as channel`
+
+/**
+ * Sends messages with NOTIFY. It has its own connections, because a transaction that writes and notifies would hold a lock of
+ * the whole database while it commits.
+ */
+export const createPostgresLink = ({ url, ...options }: LinkOptions & { url: string }): ServerLink =>
+  new ReconnectingLink(
+    {
+      name: 'PostgreSQL',
+      carriesData: false,
+      maxFrameBytes,
+      open: (events) => new PostgresLinkConnection(url, events),
+    },
+    options,
+  )
+
+class PostgresLinkConnection implements TransportConnection {
+  readonly #listener: pg.Client
+  readonly #sender: pg.Client
+  readonly #onLost: (error: Error) => void
+  #channel = ''
+  #waiting: string[] = []
+  #waitingCharacters = 0
+  #sending: Promise<void> | undefined
+
+  constructor(url: string, { onOpen, onFrame, onLost }: TransportEvents) {
+    const open = () => {
+      const client = new pg.Client({
+        connectionString: url,
+        keepAlive: true,
+        application_name: 'plenum link',
+        // A notification need not survive a crash. With a sync, the lock of NOTIFY would be held longer.
+        options: '-c synchronous_commit=off',
+      })
+      client.on('error', onLost)
+      client.on('end', () => onLost(new Error('PostgreSQL has closed the connection')))
+      return client
+    }
+    this.#onLost = onLost
+    this.#listener = open()
+    this.#sender = open()
+    this.#listener.on('notification', ({ payload = '' }) => onFrame(Buffer.from(payload, 'base64')))
+    this.#open().then(onOpen, onLost)
+  }
+
+  send(frames: readonly Buffer[]): void {
+    if (this.#waitingCharacters > maxWaitingCharacters) return
+    for (const frame of frames) {
+      const text = frame.toString('base64')
+      this.#waiting.push(text)
+      this.#waitingCharacters += text.length
+    }
+    this.#sending ??= this.#sendWaiting()
+  }
+
+  async close(): Promise<void> {
+    await this.#sending
+    await Promise.all([this.#listener.end(), this.#sender.end()])
+  }
+
+  destroy(): void {
+    for (const { connection } of [this.#listener, this.#sender]) connection.stream.destroy()
+  }
+
+  async #open(): Promise<void> {
+    await Promise.all([this.#listener.connect(), this.#sender.connect()])
+    const { rows } = await this.#listener.query<{ channel: string }>(channelQuery)
+    this.#channel = rows[0]?.channel ?? ''
+    await this.#listener.query(`listen ${pg.escapeIdentifier(this.#channel)}`)
+  }
+
+  /** Frames that arrive while a statement runs are sent together by the next one. */
+  async #sendWaiting(): Promise<void> {
+    try {
+      while (this.#waiting.length > 0) {
+        const frames = this.#waiting.splice(0, maxFramesPerStatement)
+        for (const { length } of frames) this.#waitingCharacters -= length
+        await this.#sender.query({
+          name: 'send',
+          text: 'select pg_notify($1, frame) from unnest($2::text[]) as frame',
+          values: [this.#channel, frames],
+        })
+      }
+    } catch (error) {
+      this.#onLost(error as Error)
+    } finally {
+      this.#sending = undefined
+    }
+  }
+}
