@@ -35,7 +35,7 @@ function hashOfSources() {
 }
 
 /** Loaded from node_modules: CommonJS packages, and the native package of SQLite. */
-const unbundled = new Set(['@photostructure/sqlite', 'fastify', 'pg', 'pino', 'prom-client', 'ws'])
+const unbundled = new Set(['@photostructure/sqlite', 'fastify', 'ioredis', 'pg', 'pino', 'prom-client', 'ws'])
 
 async function buildServer(dist, programs = []) {
   const stamp = join(dist, 'built-from')

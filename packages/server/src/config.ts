@@ -44,6 +44,8 @@ export interface Config {
   databaseUrl: string | undefined
   /** The same database, for the messages between servers, if `databaseUrl` leads to a pooler. Default: `databaseUrl`. */
   databaseListenUrl: string | undefined
+  /** Passes messages between servers, instead of PostgreSQL. Contains a password. */
+  redisUrl: string | undefined
   databasePoolSize: number
   /** How long one PostgreSQL statement may take. */
   databaseTimeoutSeconds: number
@@ -158,6 +160,9 @@ export function readConfig(env: Environment): Config {
   const databaseListenUrl = url('DATABASE_LISTEN_URL', ['postgres:', 'postgresql:'])
   if (databaseListenUrl !== undefined && databaseUrl === undefined)
     fail('DATABASE_LISTEN_URL', 'unset without DATABASE_URL')
+  const redisUrl = url('REDIS_URL', ['redis:', 'rediss:'])
+  if (redisUrl !== undefined && databaseUrl === undefined)
+    fail('REDIS_URL', 'unset without DATABASE_URL, because the embedded database has one server only')
   const secretKey = text('SECRET_KEY')
   if (secretKey !== undefined && secretKey.length < 32)
     fail('SECRET_KEY', `at least 32 characters long; make one with: ${secretCommand}`)
@@ -189,6 +194,7 @@ export function readConfig(env: Environment): Config {
     dataDir: text('DATA_DIR') ?? './data',
     databaseUrl,
     databaseListenUrl: databaseListenUrl ?? databaseUrl,
+    redisUrl,
     databasePoolSize: integer('DATABASE_POOL_SIZE', 20, 1, 1000),
     databaseTimeoutSeconds: integer('DATABASE_TIMEOUT_SECONDS', 10, 1, 3600),
     secretKey,

@@ -51,6 +51,7 @@ import { createOutgoingPost, type OutgoingPostDeps } from './platform/outgoing/o
 import { isCallableUrl } from './platform/outgoing/outgoing-urls.ts'
 import { startWorker } from './platform/threads/worker.ts'
 import { createPostgresLink } from './platform/server-link/postgres-link.ts'
+import { createRedisLink } from './platform/server-link/redis-link.ts'
 import type { ServerLink } from './platform/server-link/server-link.ts'
 import { LongReads } from './platform/turns/long-reads.ts'
 import { UnsentAnswers } from './platform/turns/unsent-answers.ts'
@@ -62,6 +63,7 @@ import { SnapshotWriter } from './store/editors/snapshot-writer.ts'
 import type { Database } from './store/engine/db.ts'
 import { findEditorEventKeys } from './store/webhooks/editor-event-keys.ts'
 import { adoptServer } from './store/event-log.ts'
+import { oldestId } from './store/signing-keys.ts'
 
 export interface ServerDeps {
   config: Config
@@ -100,7 +102,7 @@ export function createServer(deps: ServerDeps): Server {
   let isDraining = false
 
   // The other servers on the database.
-  const peers = new Peers({ link: deps.link ?? createServerLink(config), log, clock })
+  const peers = new Peers({ link: deps.link ?? createServerLink(config, database), log, clock })
 
   // Credentials, permission providers, rate limits and large deletions.
   const credentials = new Credentials(database, secrets.authTokenKey)
@@ -346,5 +348,10 @@ export function createServer(deps: ServerDeps): Server {
 }
 
 /** With SQLite there is one server only. */
-const createServerLink = ({ databaseListenUrl }: Config): ServerLink | undefined =>
-  databaseListenUrl === undefined ? undefined : createPostgresLink({ url: databaseListenUrl })
+function createServerLink(
+  { redisUrl, databaseListenUrl }: Config,
+  { read }: Database,
+): ServerLink | undefined {
+  if (redisUrl !== undefined) return createRedisLink({ url: redisUrl, findDatabaseId: () => oldestId(read) })
+  return databaseListenUrl === undefined ? undefined : createPostgresLink({ url: databaseListenUrl })
+}

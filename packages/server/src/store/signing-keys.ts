@@ -24,6 +24,18 @@ export async function newest(db: Db): Promise<SigningKey | undefined> {
   return (await all(db))[0]
 }
 
+/** The id of the first signing key. It stays the same, and no other database has it. */
+export async function oldestId(db: Db): Promise<string> {
+  const { key_id } = await db
+    .selectFrom('signing_keys')
+    .select('key_id')
+    .orderBy('created_at')
+    .orderBy('key_id')
+    .limit(1)
+    .executeTakeFirstOrThrow()
+  return key_id
+}
+
 export async function add(db: Db, key: SigningKey): Promise<void> {
   await db
     .insertInto('signing_keys')

@@ -14,6 +14,7 @@ const defaults: Config = {
   dataDir: './data',
   databaseUrl: undefined,
   databaseListenUrl: undefined,
+  redisUrl: undefined,
   databasePoolSize: 20,
   databaseTimeoutSeconds: 10,
   secretKey: undefined,
@@ -118,6 +119,7 @@ const addresses: [name: string, key: Key, accepted: string[], protocols: string]
     ['postgres://u:p@h/d', 'postgresql://h:1/d?sslmode=require'],
     'postgres:// or postgresql://',
   ],
+  ['REDIS_URL', 'redisUrl', ['redis://h', 'rediss://u:p%40@h:6380'], 'redis:// or rediss://'],
   ['SMTP_URL', 'smtpUrl', ['smtp://h', 'smtps://u%40x:p%2F@h:465'], 'smtp:// or smtps://'],
 ]
 const texts: [name: string, key: Key, accepted: string][] = [
@@ -276,11 +278,14 @@ describe('[C1] settings', () => {
     )
   })
 
-  test('[C1] [B1.2] DATABASE_LISTEN_URL is by default DATABASE_URL, and is refused without it', () => {
+  test('[C1] [B1.2] [B1.4] REDIS_URL and DATABASE_LISTEN_URL are refused without DATABASE_URL, which is the default of the latter', () => {
     const DATABASE_URL = 'postgres://h/d'
     expect(readConfig({ SECRET_KEY: secretKey, DATABASE_URL }).databaseListenUrl).toBe(DATABASE_URL)
     expect(refusal({ DATABASE_LISTEN_URL: 'postgres://u:canary@h/d' })).toBe(
       'DATABASE_LISTEN_URL must be unset without DATABASE_URL.',
+    )
+    expect(refusal({ REDIS_URL: 'redis://:canary@h' })).toBe(
+      'REDIS_URL must be unset without DATABASE_URL, because the embedded database has one server only.',
     )
   })
 

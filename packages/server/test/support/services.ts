@@ -238,7 +238,7 @@ async function untilReady(
  * Ends the watched processes and removes the folder when this process ends in any way: also by SIGKILL, and by the
  * SIGTERM with which vitest ends its workers, for which Node emits no `exit`.
  */
-function startGuard(dataDir: string, temporary: boolean) {
+export function startGuard(dataDir: string, temporary: boolean) {
   // The last line is the process to end, if any; standard input closes when this process ends. SIGQUIT is PostgreSQL's
   // immediate shutdown, which takes its children along and removes postmaster.pid last.
   const script = `
@@ -295,19 +295,14 @@ function installPostgres(): string {
     'PostgreSQL is missing: neither the PATH nor /usr/lib/postgresql holds initdb and postgres. Install it ' +
     '(on Debian: apt-get install postgresql), or name a server on which databases may be created: ' +
     'TEST_POSTGRES_URL=postgresql://user:password@127.0.0.1:5432/postgres npm test'
-  if (process.getuid?.() !== 0 || !fs.existsSync('/etc/debian_version')) throw new Error(missing)
-  console.log('PostgreSQL is missing; installing the Debian package `postgresql` with apt-get …')
+  if (!canInstall()) throw new Error(missing)
   // Only the programs are needed, not the system-wide server that the package would otherwise set up and start.
   const config = '/etc/postgresql-common/createcluster.d'
   const ownConfig = join(config, 'plenum.conf')
   const firstCreated = fs.mkdirSync(config, { recursive: true })
   fs.writeFileSync(ownConfig, 'create_main_cluster = false\n')
   try {
-    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-    for (const args of [['update'], ['install', '-y', '--no-install-recommends', 'postgresql']]) {
-      const { status, error } = spawnSync('apt-get', args, { env, stdio: 'inherit' })
-      if (status !== 0) throw new Error(`apt-get ${args[0]} failed. ${missing}`, { cause: error })
-    }
+    installPackage('postgresql', missing)
   } finally {
     fs.rmSync(ownConfig)
     if (firstCreated && fs.readdirSync(config).length === 0) fs.rmdirSync(config)
@@ -316,6 +311,19 @@ function installPostgres(): string {
   if (!bin) throw new Error(missing)
   return bin
 }
+
+/** Installs a Debian package. Throws an error with the text `missing` where that is not possible. */
+export function installPackage(name: string, missing: string, settings: Record<string, string> = {}): void {
+  if (!canInstall()) throw new Error(missing)
+  console.log(`Installing the missing Debian package \`${name}\` with apt-get …`)
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', ...settings }
+  for (const args of [['update'], ['install', '-y', '--no-install-recommends', name]]) {
+    const { status, error } = spawnSync('apt-get', args, { env, stdio: 'inherit' })
+    if (status !== 0) throw new Error(`apt-get ${args[0]} failed. ${missing}`, { cause: error })
+  }
+}
+
+const canInstall = () => process.getuid?.() === 0 && fs.existsSync('/etc/debian_version')
 
 type ServerUser = { uid: number; gid: number }
 
@@ -337,7 +345,7 @@ function serverUser(): ServerUser | undefined {
  * Returns a free port below the range of ports for outgoing connections: such a connection could take the port while the
  * server is down, and a client that retries to connect could even reach itself.
  */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   for (let tries = 0; tries < 100; tries++) {
     const port = randomInt(20_000, 32_000)
     const probe = createServer()

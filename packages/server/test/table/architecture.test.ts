@@ -29,7 +29,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
     ],
   },
 
-  'server/platform/server-link': { ours: ['server/platform'], theirs: ['pg'] },
+  'server/platform/server-link': { ours: ['server/platform'], theirs: ['ioredis', 'pg'] },
 
   // The other servers that share the database.
   'server/peers': { ours: ['server/platform'], theirs: ['lib0'] },

@@ -1,9 +1,16 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:tls'
 import pg from 'pg'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { certificate, certificateKey } from '../../../test/support/certificate.ts'
 import { startFaultyProxy } from '../../../test/support/faulty-proxy.ts'
 import { createPostgresDatabase } from '../../../test/support/harness.ts'
+import { redisForTests } from '../../../test/support/redis.ts'
 import { createMemoryLinks } from './memory-link.ts'
 import { createPostgresLink } from './postgres-link.ts'
+import { createRedisLink } from './redis-link.ts'
 import type { ServerLink } from './server-link.ts'
 
 /** Short, so that the tests wait little. */
@@ -15,8 +22,11 @@ interface Service {
   /** Makes the service ready, once for all tests. */
   prepare(): Promise<void>
   createLink(url: string): ServerLink
+}
+
+interface ConnectedService extends Service {
   /** Ends all connections of links to the service. */
-  killConnections?(): Promise<void>
+  killConnections(): Promise<void>
 }
 
 const createMemoryLink = createMemoryLinks()
@@ -27,7 +37,7 @@ const memory: Service = {
   createLink: createMemoryLink,
 }
 
-const postgres: Service & Required<Pick<Service, 'killConnections'>> = {
+const postgres: ConnectedService = {
   name: 'PostgreSQL',
   url: '',
   async prepare() {
@@ -42,6 +52,17 @@ const postgres: Service & Required<Pick<Service, 'killConnections'>> = {
     await client.end()
   },
 }
+
+const redis: ConnectedService = {
+  name: 'Redis',
+  url: '',
+  async prepare() {
+    this.url = (await redisForTests()).url
+  },
+  createLink: (url) => createRedisLink({ url, timing, findDatabaseId: async () => redisChannel }),
+  killConnections: async () => (await redisForTests()).killLinks(),
+}
+const redisChannel = randomUUID()
 
 /** Starts a link and records what it reports. */
 function startLink(service: Service, url = service.url) {
@@ -66,7 +87,7 @@ const hex = (messages: readonly Uint8Array[]) => messages.map((one) => Buffer.fr
 const numbered = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => Uint8Array.from(Buffer.from(String(from + index))))
 
-describe.each([memory, postgres])('link: $name', (service) => {
+describe.each([memory, postgres, redis])('link: $name', (service) => {
   beforeAll(() => service.prepare())
 
   test('[B1.2] a message of any bytes and size reaches all other servers unchanged and in order, and not its sender', async () => {
@@ -100,7 +121,7 @@ describe.each([memory, postgres])('link: $name', (service) => {
   })
 })
 
-describe.each([postgres])('connection of a link: $name', (service) => {
+describe.each([postgres, redis])('connection of a link: $name', (service) => {
   beforeAll(() => service.prepare())
 
   test('[B1.3] a link whose connections were ended connects again by itself, and reports both once', async () => {
@@ -156,5 +177,44 @@ describe.each([postgres])('connection of a link: $name', (service) => {
       await until(() => proxy.openConnections() === 0)
       expect(events).toHaveLength(before)
     }
+  })
+})
+
+describe('Redis', () => {
+  test('[B1.4] servers of different databases can share one Redis', async () => {
+    const { url } = await redisForTests()
+    const ofDatabase = (id: string) =>
+      startLink({
+        ...redis,
+        createLink: () => createRedisLink({ url, timing, findDatabaseId: async () => id }),
+      })
+    const [a, b, other] = [ofDatabase('one'), ofDatabase('one'), ofDatabase('two')]
+    await connected(a, b, other)
+    other.link.send(bytesOf(1))
+    a.link.send(bytesOf(2))
+    await until(() => b.messages.length > 0)
+    expect(b.messages.map((one) => one.length)).toEqual([2])
+    expect(other.messages).toEqual([])
+  })
+
+  test('[B1.4] a wrong password is reported without the password, and rediss:// refuses a certificate of nobody known', async () => {
+    const { url } = await redisForTests()
+    const reasons: string[] = []
+    const report = (address: string) => {
+      const link = redis.createLink(address)
+      const ignored = { onMessage: () => {}, onConnected: () => {}, onDisconnected: () => {} }
+      link.start({ ...ignored, onUnreachable: (reason) => reasons.push(reason) })
+      onTestFinished(() => link.stop())
+    }
+    report(url.replace('//', '//nobody:canary@'))
+    await until(() => reasons.length === 1)
+    const tls = createServer({ cert: certificate, key: certificateKey }).listen(0, '127.0.0.1')
+    onTestFinished(() => void tls.close())
+    await once(tls, 'listening')
+    report(`rediss://u:canary@127.0.0.1:${(tls.address() as AddressInfo).port}`)
+    await until(() => reasons.length === 2)
+    expect(reasons[0]).toMatch(/^WRONGPASS /)
+    expect(reasons[1]).toMatch(/^self-signed certificate/)
+    expect(reasons.join()).not.toContain('canary')
   })
 })

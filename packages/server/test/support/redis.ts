@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process'
+import * as fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { Redis } from 'ioredis'
+import { freePort, installPackage, startGuard } from './services.ts'
+
+export interface RedisService {
+  readonly url: string
+  /** Ends the connections of all links between servers. */
+  killLinks(): Promise<void>
+}
+
+let started: Promise<RedisService> | undefined
+
+/** Starts a Redis when it is first needed. It ends with this process, and all tests of the process share it. */
+export const redisForTests = (): Promise<RedisService> => (started ??= startRedis())
+
+async function startRedis(): Promise<RedisService> {
+  const program = findRedis() ?? installRedis()
+  const port = await freePort()
+  const dataDir = fs.mkdtempSync(join(tmpdir(), 'plenum-redis-'))
+  const guard = startGuard(dataDir, true)
+  const settings = { port, bind: '127.0.0.1', save: '', appendonly: 'no', dir: dataDir }
+  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)])
+  const server = spawn(program, args, { cwd: dataDir, stdio: 'ignore', detached: true })
+  guard.watch(server)
+  server.unref()
+  const url = `redis://127.0.0.1:${port}`
+  const admin = new Redis(url, { lazyConnect: true, retryStrategy: (attempt) => (attempt < 100 ? 50 : null) })
+  admin.on('error', () => {})
+  await admin.ping().catch((cause: unknown) => {
+    throw new Error(`Redis did not start: ${program} ${args.join(' ')}`, { cause })
+  })
+  return {
+    url,
+    async killLinks() {
+      const clients = String(await admin.client('LIST'))
+      for (const line of clients.split('\n').filter((one) => one.includes(' name=plenum-link '))) {
+        await admin.client('KILL', 'ID', Number(/^id=(\d+) /.exec(line)?.[1]))
+      }
+    },
+  }
+}
+
+const findRedis = () =>
+  (process.env.PATH ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, 'redis-server'))
+    .find((file) => fs.existsSync(file))
+
+function installRedis(): string {
+  const missing =
+    'Redis is missing: the PATH does not hold redis-server. Install it (on Debian: apt-get install redis-server).'
+  // At this run level, the package does not start its system-wide server.
+  installPackage('redis-server', missing, { RUNLEVEL: '1' })
+  const program = findRedis()
+  if (!program) throw new Error(missing)
+  return program
+}
