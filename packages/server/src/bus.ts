@@ -74,12 +74,7 @@ export type Signal = BusMessage extends infer Message
     : never
   : never
 
-/**
- * Delivers messages to the sessions of this server; other servers do not get them. A session that missed a message about
- * data finds the change in the database, by its number. Changes of access, credentials and allowed domains have no number:
- * without such a message, an open session notices the change only when a decision about its access expires or its client
- * reconnects.
- */
+/** Delivers messages to the sessions of this server. `peers/signals.ts` publishes on it what other servers have changed. */
 export type Bus = MessageBus<BusMessage>
 
 /** The bus within one process. */

@@ -43,6 +43,7 @@ import { readChangedThreads } from './operations/comments/changed-threads.ts'
 import { handlers } from './operations/index.ts'
 import { type Bus, createServerBus } from './bus.ts'
 import { Peers } from './peers/peers.ts'
+import { Signals } from './peers/signals.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import type { Log } from './platform/log/log.ts'
 import type { Metrics } from './platform/metrics/metrics.ts'
@@ -103,6 +104,7 @@ export function createServer(deps: ServerDeps): Server {
 
   // The other servers on the database.
   const peers = new Peers({ link: deps.link ?? createServerLink(config, database), log, clock })
+  const signals = new Signals({ database, bus, peers, log, clock, onMissed: () => gateway.closeAll() })
 
   // Credentials, permission providers, rate limits and large deletions.
   const credentials = new Credentials(database, secrets.authTokenKey)
@@ -117,8 +119,9 @@ export function createServer(deps: ServerDeps): Server {
   const deletions = new LargeDeletions({
     database,
     clock,
-    onGone: (gone) => bus.publish({ kind: 'gone', ...gone }),
-    onFinished: (apiKey) => bus.publish({ kind: 'access', apiKey }),
+    onGone: (gone) => signals.send({ kind: 'gone', ...gone }),
+    onFinishing: (db, apiKey) => signals.store(db, [{ kind: 'access', apiKey }]),
+    onFinished: (apiKey) => signals.publish([{ kind: 'access', apiKey }]),
     onFailure: (err, { deletionId }) => log.warn({ err, deletionId }, 'deletion failed and will be retried'),
   })
 
@@ -159,7 +162,7 @@ export function createServer(deps: ServerDeps): Server {
   const jobs = createJobRunner({
     database,
     handlers: jobHandlers,
-    bus,
+    signals,
     log,
     clock,
     pollMs,
@@ -184,6 +187,7 @@ export function createServer(deps: ServerDeps): Server {
   const services: Services = {
     database,
     bus,
+    signals,
     clock,
     secrets,
     credentials,
@@ -225,6 +229,8 @@ export function createServer(deps: ServerDeps): Server {
     permissionProvider,
     userTokens,
     bus,
+    signals,
+    peers,
     log,
     now,
     clock,
@@ -279,7 +285,7 @@ export function createServer(deps: ServerDeps): Server {
     userTokens,
     database,
     clock,
-    onNewMember: (apiKey, userId) => bus.publish({ kind: 'access', apiKey, userIds: [userId] }),
+    onNewMember: (apiKey, userId) => signals.send({ kind: 'access', apiKey, userIds: [userId] }),
   })
   mountOperations(app, { services, config, callables, authenticator, userAuthenticator, checkApiKey })
   mountYSweet(app, {
@@ -309,6 +315,7 @@ export function createServer(deps: ServerDeps): Server {
         await adoptServer(db)
       })
       peers.start()
+      await signals.start()
       // Before the first request, because requests must not see what an unfinished deletion has left.
       await deletions.start()
       const address = await app.listen({
@@ -342,6 +349,7 @@ export function createServer(deps: ServerDeps): Server {
       await snapshots.idle()
       await jobsStopped
       await housekeeping.stop()
+      await signals.stop()
       await peers.stop()
     },
   }

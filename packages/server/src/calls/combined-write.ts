@@ -36,7 +36,11 @@ function workOf(handler: CombinedWrite<Operation>): CombinedWork<Write, Answer> 
   if (known) return known
   const added = {
     async runAll(db: Db, writes: readonly Write[]): Promise<(Outcome<Answer> | undefined)[]> {
-      const results = await handler.writeAll(writes.map((write) => write.begin(db)))
+      const calls = writes.map((write) => write.begin(db))
+      const results = await handler.writeAll(calls)
+      const isDone = (result: unknown) => result !== undefined && !(result instanceof ApiError)
+      const messages = calls.flatMap((call, index) => (isDone(results[index]) ? call.messages : []))
+      await writes[0]?.services.signals.store(db, messages)
       return writes.map(({ request }, index) => {
         const result = results[index]
         if (result === undefined) return undefined

@@ -76,9 +76,9 @@ export class OperationCall implements Call {
   /** Call it when the transaction is durable. The answer must wait for the returned promise, if there is one. */
   onCommitted(): Promise<unknown> | undefined {
     for (const work of this.#afterCommit ?? []) work()
-    const { bus, whenRevokedCommitsEnded } = this.services
-    const messages = this.#messages
-    for (const message of messages) bus.publish(message)
+    const { signals, whenRevokedCommitsEnded } = this.services
+    const { messages } = this
+    signals.publish(messages)
     const changesAccess = messages.some(({ kind }) => kind === 'access' || kind === 'credentials')
     return changesAccess ? whenRevokedCommitsEnded(this.#apiKey) : undefined
   }
@@ -86,14 +86,15 @@ export class OperationCall implements Call {
   /** Call it when it is unknown whether the transaction was committed. Open sessions then read the documents again. */
   onUncertain(): void {
     const { bus, credentials, wakeJobs } = this.services
-    const messages = this.#messages
+    const { messages } = this
     for (const { apiKey } of messages) credentials.drop(apiKey)
     for (const message of messages) bus.publish(toUncertainMessage(message))
     const { apiKey } = this.caller as Partial<ApiKey>
     if (apiKey !== undefined) wakeJobs(apiKey)
   }
 
-  get #messages(): readonly BusMessage[] {
+  /** What open sessions must know of. The transaction stores it for those of other servers. */
+  get messages(): readonly BusMessage[] {
     const signals = this.#signals ?? []
     const { changesAccess } = this.#callable.declaration
     if (!changesAccess) return signals

@@ -1,5 +1,6 @@
 import type { LargeDeletions } from '../deletions/large-deletions.ts'
 import type { Bus } from '../bus.ts'
+import type { Signals } from '../peers/signals.ts'
 import type { Database } from '../store/engine/db.ts'
 import type { HandlerServices } from './call.ts'
 import type { Idempotency } from './idempotency.ts'
@@ -10,6 +11,7 @@ import type { SubjectQueues } from './limits/subject-queues.ts'
 export interface Services extends HandlerServices {
   readonly database: Database
   readonly bus: Bus
+  readonly signals: Signals
   readonly deletions: LargeDeletions
   readonly idempotency: Idempotency
   readonly subjectQueues: SubjectQueues

@@ -59,8 +59,12 @@ export class Write {
     { isShort = false, alreadyRemovedIds }: CommitOptions = {},
   ): Promise<Answer> {
     const { services, request, keyed } = this
-    const effect = async (db: Db) =>
-      answerOf(request.callable.declaration, await run(this.begin(db, alreadyRemovedIds)))
+    const effect = async (db: Db) => {
+      const call = this.begin(db, alreadyRemovedIds)
+      const answer = answerOf(request.callable.declaration, await run(call))
+      await services.signals.store(db, call.messages)
+      return answer
+    }
     const attempt = (db: Db) => {
       // After a collision the transaction is tried again, and may then find the answer that another server stored.
       this.#committing = undefined

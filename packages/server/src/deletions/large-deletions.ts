@@ -30,6 +30,8 @@ interface LargeDeletionDeps {
   database: Database
   clock: Clock
   onGone: (documents: DeletedDocuments) => void
+  /** Runs in the last transaction of a deletion that can change access, unless a request waits for it. */
+  onFinishing: (db: Db, apiKey: string) => Promise<void>
   /** Called when a deletion that can change access finished in the background. It may affect any user of the API key. */
   onFinished: (apiKey: string) => void
   onFailure: (error: unknown, deletion: Deletion) => void
@@ -261,21 +263,27 @@ export class LargeDeletions {
 
   async #runToEnd(deletion: Deletion): Promise<void> {
     const { apiKey, scope } = deletion
-    const { onFinished } = this.#deps
+    const { onFinishing, onFinished } = this.#deps
     await this.#empty(deletion)
-    await this.#removeScopeAndRecord(deletion)
+    await this.#removeScopeAndRecord(deletion, async (db) => {
+      if (!isDoneInSteps(scope)) await onFinishing(db, apiKey)
+    })
     this.#signalGone(deletion)
     if (!isDoneInSteps(scope)) onFinished(apiKey)
     this.#forget(deletion)
   }
 
   /** The last transaction of a deletion. */
-  async #removeScopeAndRecord({ apiKey, deletionId, scope }: Deletion): Promise<void> {
+  async #removeScopeAndRecord(
+    { apiKey, deletionId, scope }: Deletion,
+    onRemoved: (db: Db) => Promise<void> = async () => {},
+  ): Promise<void> {
     const { database, clock } = this.#deps
     await database.write(async (db) => {
       if (!(await stored.renew(db, deletionId, clock.now()))) return
       await removeScopeItself(db, apiKey, scope, clock.now())
       await stored.finish(db, deletionId)
+      await onRemoved(db)
     }, apiKey)
   }
 

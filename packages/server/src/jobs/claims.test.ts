@@ -5,7 +5,7 @@ import { SteppedClock } from '../../test/support/clock.ts'
 import * as given from '../../test/support/given.ts'
 import { stores, useServer } from '../../test/support/harness.ts'
 import { newId } from '../access/ids.ts'
-import { createServerBus } from '../bus.ts'
+import { ownSignals } from '../../test/support/peers.ts'
 import { createMetrics } from '../platform/metrics/metrics.ts'
 import type { Db } from '../store/engine/db.ts'
 import * as jobs from '../store/jobs.ts'
@@ -35,11 +35,10 @@ describe.each(stores)('claims of jobs on %s', (store) => {
       const log = pino({ base: undefined }, { write: (line: string) => void logged.push(line) })
       const handlers = { [kind]: { abandon: async () => {}, ...handler } } as unknown as JobHandlers
       const { database } = server
-      const bus = createServerBus(log)
       const created = createJobRunner({
         database: { ...database, exclusive: false },
         handlers,
-        bus,
+        signals: ownSignals(database),
         log,
         clock,
         observe: createMetrics().job,

@@ -9,6 +9,7 @@ import * as events from '../store/events.ts'
 import * as idempotency from '../store/idempotency.ts'
 import * as loginLinks from '../store/login-links.ts'
 import * as presence from '../store/documents/presence.ts'
+import * as signals from '../store/signals.ts'
 import * as removedGrants from '../store/access/removed-grants.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -37,6 +38,7 @@ const prunes = (eventRetentionDays: number): Record<string, Prune> => ({
   'documentMigrations.prune': documentMigrations.prune,
   'erasures.prune': erasures.prune,
   'endedGrants.prune': removedGrants.prune,
+  'signals.prune': signals.prune,
   'deliveries.prune': (db, now, maxRows) => deliveries.prune(db, now - deliveryRetentionMs, maxRows),
   'events.prune': (db, now, maxRows) => events.prune(db, now - eventRetentionDays * dayMs, maxRows),
 })

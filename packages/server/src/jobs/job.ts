@@ -1,4 +1,4 @@
-import type { Signal } from '../bus.ts'
+import type { ApiKeySignals } from '../peers/signals.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../store/engine/db.ts'
 import type { Job, JobKind } from '../store/jobs.ts'
@@ -10,8 +10,8 @@ export interface JobContext<K extends JobKind> {
   now: number
   /** For jobs that take long. */
   clock: Clock
-  /** Publishes a message to open sessions of the job's API key. Call it once the change is durable. */
-  signal: (message: Signal) => void
+  /** Tells the open sessions of the job's API key, on all servers, what has changed. */
+  signals: ApiKeySignals
   /** Makes the runner look for jobs in a lane of the API key: now, or after a time. Call it once a job was added there. */
   wake: (lane: string, waitMs?: number) => void
   /** Aborted when the server stops. What was not finished then runs again after the restart. */

@@ -24,7 +24,7 @@ export interface MigrationDeps {
  * wait for these steps, and after a crash the next server continues them.
  */
 export const migrateDocument = ({ removeInSteps }: MigrationDeps): JobHandler<'document.migrate'> => ({
-  async run({ database, job: { apiKey, payload }, now, signal }) {
+  async run({ database, job: { apiKey, payload }, now, signals }) {
     const { organizationId, migrationId } = payload
     const migration = await database.write(async (db) => {
       await migrations.advance(db, apiKey, organizationId, migrationId, 'in_progress', now)
@@ -34,10 +34,13 @@ export const migrateDocument = ({ removeInSteps }: MigrationDeps): JobHandler<'d
     const { documentId, newDocumentId } = migration
     if (migration.status === 'completed') {
       // The answer to the commit of an earlier attempt was lost, so that open sessions do not know of the move yet.
-      signal({ kind: 'changed', organizationId, documentIds: [documentId, newDocumentId] })
-      signal({ kind: 'access' })
+      signals.send({ kind: 'changed', organizationId, documentIds: [documentId, newDocumentId] })
+      signals.send({ kind: 'access' })
       return
     }
+    const left = { kind: 'gone', organizationId, documentIds: [documentId], isMoved: true } as const
+    const arrived = { kind: 'changed', organizationId, documentIds: [newDocumentId] } as const
+    const messages = [left, arrived, { kind: 'access' } as const]
     const move = async (db: Db) => {
       const stored = await migrations.find(db, apiKey, organizationId, migrationId)
       if (stored?.status !== 'in_progress') return false
@@ -50,6 +53,7 @@ export const migrateDocument = ({ removeInSteps }: MigrationDeps): JobHandler<'d
       if (await deletions.isBeingDeleted(db, apiKey, named)) throw new Error('A document is being deleted.')
       const isMoved = await mergeInto(db, apiKey, organizationId, documentId, newDocumentId, now)
       await migrations.advance(db, apiKey, organizationId, migrationId, isMoved ? 'completed' : 'failed', now)
+      if (isMoved) await signals.store(db, messages)
       return isMoved
     }
     const moveAtOnce = async (db: Db) => {
@@ -60,10 +64,8 @@ export const migrateDocument = ({ removeInSteps }: MigrationDeps): JobHandler<'d
     const scope = { organizationId, documentIds: [documentId], movedTo: newDocumentId }
     if (!(await removeInSteps(apiKey, scope, move))) {
       if (!(await database.write(moveAtOnce, apiKey))) return
-      signal({ kind: 'gone', organizationId, documentIds: [documentId], isMoved: true })
     }
-    signal({ kind: 'changed', organizationId, documentIds: [newDocumentId] })
-    signal({ kind: 'access' })
+    signals.publish(messages)
   },
 
   async abandon({ database, job: { apiKey, payload }, now }) {

@@ -4,7 +4,7 @@ import { SteppedClock } from '../../test/support/clock.ts'
 import * as given from '../../test/support/given.ts'
 import { useServer } from '../../test/support/harness.ts'
 import { newId } from '../access/ids.ts'
-import { createServerBus } from '../bus.ts'
+import { ownSignals } from '../../test/support/peers.ts'
 import { createMetrics } from '../platform/metrics/metrics.ts'
 import * as migrations from '../store/documents/document-migrations.ts'
 import type { Database } from '../store/engine/db.ts'
@@ -41,8 +41,8 @@ async function scene(database: Database = server.database) {
     deliverWebhook: {} as never,
     deliverMail: {} as never,
   })
-  const bus = createServerBus(log)
-  const runner = createJobRunner({ database, handlers, bus, log, clock, observe: createMetrics().job })
+  const signals = ownSignals(database)
+  const runner = createJobRunner({ database, handlers, signals, log, clock, observe: createMetrics().job })
   onTestFinished(() => runner.stop())
   const addJob = async (documentId = 'old', delayMs = 0) => {
     const migrationId = newId('mig')

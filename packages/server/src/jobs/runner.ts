@@ -1,4 +1,4 @@
-import type { Bus, Signal } from '../bus.ts'
+import type { Signals } from '../peers/signals.ts'
 import { type Clock, type StopTimer, systemClock } from '../platform/clock.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { JobObserver } from '../platform/metrics/metrics.ts'
@@ -37,7 +37,7 @@ export interface JobRunner {
 interface JobRunnerDeps {
   database: Database
   handlers: JobHandlers
-  bus: Bus
+  signals: Signals
   log: Log
   clock?: Clock
   pollMs?: number | undefined
@@ -49,7 +49,7 @@ interface JobRunnerDeps {
  * take turns. While a job runs, its lease is renewed. A job that fails is tried again, and abandoned after its last attempt.
  */
 export function createJobRunner(deps: JobRunnerDeps): JobRunner {
-  const { handlers, bus, log, clock = systemClock, observe, pollMs = defaultPollMs } = deps
+  const { handlers, signals, log, clock = systemClock, observe, pollMs = defaultPollMs } = deps
   const database = withLimitedWrites(deps.database)
   const kinds = Object.keys(handlers) as JobKind[]
   const observers = new Map(kinds.map((kind) => [kind, observe(kind)]))
@@ -67,7 +67,7 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
       job,
       now: clock.now(),
       clock,
-      signal: (message: Signal) => bus.publish({ ...message, apiKey }),
+      signals: signals.of(apiKey),
       wake: (lane: string, waitMs?: number) => wakeIn(waitMs, { apiKey, lane }),
       stopping: stopping.signal,
     }

@@ -107,6 +107,11 @@ export class Peers {
     return this.#link?.carriesData === true
   }
 
+  /** Whether messages reach another server. */
+  get isNeeded(): boolean {
+    return this.#heardAt.size > 0 && this.isConnected
+  }
+
   /** How many other servers were heard lately. */
   get count(): number {
     return this.#heardAt.size
@@ -180,6 +185,7 @@ export class Peers {
 
   /** Calls the listener with the messages at the address. Returns a function that ends it. */
   listen(topic: Topic, address: Address, listener: Listener): () => void {
+    if (!this.#link) return () => {}
     const key = keyOf(topics[topic], address)
     const listeners = this.#listeners.get(key) ?? new Set()
     this.#listeners.set(key, listeners.add(listener))

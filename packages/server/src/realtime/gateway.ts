@@ -86,6 +86,7 @@ export class Gateway {
   }
 
   start(): void {
+    this.#deps.services.start()
     this.#stopSweeping = this.#clock.setInterval(() => this.#sweep(), sweepMs)
   }
 
@@ -189,6 +190,12 @@ export class Gateway {
   storeUpdate(apiKey: string, user: VerifiedUser | 'backend', ref: EditorRef, update: Uint8Array) {
     const identity = user === 'backend' ? backendIdentity(apiKey) : userIdentity(user)
     return storeUpdate(this.#deps.services, identity, ref, update)
+  }
+
+  /** Closes all connections, because what their sessions know may be wrong. The clients connect again. */
+  closeAll(): void {
+    for (const { connection } of this.#clients)
+      connection.close('restarting', 'The server has missed changes. Connect again.')
   }
 
   /** Asks clients to reconnect, where their protocol can, stores what they sent, and closes all connections. */

@@ -3,6 +3,9 @@ import type { Limits } from '../config.ts'
 import { createCrdt } from '../crdt/crdt.ts'
 import type { DocumentThreads } from '../crdt/document-threads.ts'
 import { createStoredDocuments } from '../crdt/stored-documents.ts'
+import type { Bus } from '../bus.ts'
+import type { Peers } from '../peers/peers.ts'
+import type { Signals } from '../peers/signals.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { UnsentAnswers } from '../platform/turns/unsent-answers.ts'
@@ -16,6 +19,9 @@ import { Gateway, type GatewayDeps } from './gateway.ts'
 import { createLargeJson } from './messages/large-json.ts'
 
 export interface RealtimeDeps extends Omit<IdentityDeps, 'pages'> {
+  bus: Bus
+  signals: Signals
+  peers: Peers
   log: Log
   limits: Limits
   permissionProvider: PermissionProvider
@@ -37,7 +43,16 @@ export function createGateway(deps: RealtimeDeps): Gateway {
   const { addressOf, runVersionOperation, runOperation, readThreads, editorEventsWantedBy, ...rest } =
     connecting
   const { unsentAnswers, ...others } = rest
-  const { database, bus, credentials, deletions, now, clock = { ...systemClock, now } } = others
+  const {
+    database,
+    bus,
+    signals,
+    peers,
+    credentials,
+    deletions,
+    now,
+    clock = { ...systemClock, now },
+  } = others
   const shared = { ...others, clock, log }
   const pages = new OpenPages({ database, bus, log, publicOrigins, clock })
   const services = new RealtimeServices({
@@ -46,6 +61,8 @@ export function createGateway(deps: RealtimeDeps): Gateway {
     deletions,
     permissionProvider,
     bus,
+    signals,
+    peers,
     crdt: createCrdt(threads),
     largeJson: createLargeJson(threads, clock),
     storedDocuments: createStoredDocuments(threads),

@@ -1,4 +1,5 @@
 import type { Signal } from '../bus.ts'
+import type { ApiKeySignals } from '../peers/signals.ts'
 import type { Database } from '../store/engine/db.ts'
 import type { ThreadContext, ThreadServices } from './thread-changes.ts'
 
@@ -7,21 +8,26 @@ type StepCall = Pick<ThreadContext, 'caller' | 'now'> & {
 }
 
 /**
- * Changes threads in a transaction of its own. `signal` tells open sessions after it. Default: they are not told, because the
+ * Changes threads in a transaction of its own. `signals` tells open sessions after it. Default: they are not told, because the
  * call tells them all at its end.
  */
 export async function changeInStep<T>(
   { caller, now, services }: StepCall,
   change: (context: ThreadContext) => Promise<T>,
-  signal: (message: Signal) => void = () => {},
+  signals?: Pick<ApiKeySignals, 'store' | 'publish'>,
 ): Promise<T> {
   let later: (() => void)[] = []
-  const result = await services.writeStep((db) => {
+  let messages: Signal[] = []
+  const result = await services.writeStep(async (db) => {
     later = []
+    messages = []
     const afterCommit = (work: () => void) => void later.push(work)
-    const signalLater = (message: Signal) => afterCommit(() => signal(message))
-    return change({ caller, db, now, services, signal: signalLater, afterCommit })
+    const signal = (message: Signal) => void messages.push(message)
+    const changed = await change({ caller, db, now, services, signal, afterCommit })
+    await signals?.store(db, messages)
+    return changed
   }, caller.apiKey)
   for (const work of later) work()
+  signals?.publish(messages)
   return result
 }

@@ -36,7 +36,14 @@ describe.each(stores)('moving a large document on %s', (store) => {
     await server.database.write((db) => migrations.add(db, apiKey, organizationId, migration, Date.now()))
     const signals: Omit<BusMessage, 'apiKey'>[] = []
     const deletionsOn = (database: Database, clock: Clock = systemClock) =>
-      new LargeDeletions({ database, clock, onGone() {}, onFinished() {}, onFailure() {} })
+      new LargeDeletions({
+        database,
+        clock,
+        onGone() {},
+        async onFinishing() {},
+        onFinished() {},
+        onFailure() {},
+      })
     /** Runs the job on this database, as a server does. */
     const move = async (database: Database) => {
       const deletions = deletionsOn(database)
@@ -48,7 +55,11 @@ describe.each(stores)('moving a large document on %s', (store) => {
         job: { ...claim, kind: 'document.migrate', payload, runAt: 0, attempts: 1 },
         now: Date.now(),
         clock: systemClock,
-        signal: (message) => void signals.push(message),
+        signals: {
+          store: async () => {},
+          publish: (messages) => void signals.push(...messages),
+          send: (message) => void signals.push(message),
+        },
         wake() {},
         stopping: new AbortController().signal,
       })

@@ -41,6 +41,11 @@ export class SteppedClock implements Clock {
     this.#moveTo(end)
   }
 
+  /** Advances without running timers, as if the process had been stopped. */
+  jump(ms: number): void {
+    this.#moveTo(this.#elapsed + ms)
+  }
+
   #start(timer: Timer): () => void {
     this.#timers.add(timer)
     return () => this.#timers.delete(timer)

@@ -32,7 +32,10 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
   'server/platform/server-link': { ours: ['server/platform'], theirs: ['ioredis', 'pg'] },
 
   // The other servers that share the database.
-  'server/peers': { ours: ['server/platform'], theirs: ['lib0'] },
+  'server/peers': {
+    ours: ['server/access/ids.ts', 'server/bus.ts', 'server/platform', 'server/store'],
+    theirs: ['lib0'],
+  },
 
   // Yjs documents: pure functions, and the threads that build documents.
   'server/crdt/content': { ours: [], theirs: ['yjs', '@rgrove/parse-xml'] },
@@ -69,6 +72,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
       'server/config.ts',
       'server/crdt',
       'server/deletions',
+      'server/peers',
       'server/platform',
       'server/store',
     ],
@@ -78,7 +82,15 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
   'server/events': { ours: ['protocol', 'server/access', 'server/platform', 'server/store'], theirs: [] },
   // Changes of comment threads, by operations and jobs.
   'server/threads': {
-    ours: ['protocol', 'server/access', 'server/bus.ts', 'server/events', 'server/platform', 'server/store'],
+    ours: [
+      'protocol',
+      'server/access',
+      'server/bus.ts',
+      'server/events',
+      'server/peers',
+      'server/platform',
+      'server/store',
+    ],
     theirs: [],
   },
   // Mails and webhooks: what they contain, who gets them, and one attempt to send one.
@@ -114,6 +126,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
       'server/bus.ts',
       'server/deliveries',
       'server/events',
+      'server/peers',
       'server/platform',
       'server/store',
       'server/threads',
@@ -144,6 +157,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
       'server/config.ts',
       'server/crdt',
       'server/deletions',
+      'server/peers',
       'server/platform',
       'server/store',
     ],

@@ -28,7 +28,7 @@ const hourMs = 60 * 60 * 1000
  * does some of them and stores where the next one continues, so an erasure that was interrupted loses nothing.
  */
 export const eraseUsers = ({ resumeDeletions }: ErasureDeps): JobHandler<'users.erase'> => ({
-  async run({ database, job, clock, signal, wake }) {
+  async run({ database, job, clock, signals, wake }) {
     const { apiKey, payload } = job
     const caller = (await apiKeys.find(database.read, apiKey))?.key
     if (!caller) return
@@ -42,7 +42,7 @@ export const eraseUsers = ({ resumeDeletions }: ErasureDeps): JobHandler<'users.
     }
     const endsAt = clock.elapsed() + maxSliceMs
     do {
-      const isCompleted = await changeInStep({ ...step, now: clock.now() }, eraseMore, signal)
+      const isCompleted = await changeInStep({ ...step, now: clock.now() }, eraseMore, signals)
       if (isCompleted) return
     } while (clock.elapsed() < endsAt)
     return 'unfinished'

@@ -9,6 +9,7 @@ export interface LiveNumbers {
   closes: readonly Sample[]
   documents: number
   editors: number
+  healed: number
   updates: number
   updateBytes: number
   updateTransactions: number
@@ -52,6 +53,12 @@ export const liveMetrics: readonly ReadMetric<LiveNumbers>[] = [
     name: 'plenum_open_editors',
     help: 'Editors that are held in memory.',
     read: ({ editors }) => one(editors),
+  },
+  {
+    type: 'counter',
+    name: 'plenum_gaps_healed_total',
+    help: 'Open editors and documents with changes that no message of another server had announced.',
+    read: ({ healed }) => one(healed),
   },
   {
     type: 'counter',

@@ -1,3 +1,4 @@
+import type { Signals } from '../../peers/signals.ts'
 import type { Database, Db } from '../../store/engine/db.ts'
 
 /** A client that sent data to be stored. */
@@ -25,10 +26,12 @@ interface Commit {
  */
 export class Commits {
   readonly #database: Database
+  readonly #signals: Pick<Signals, 'whenCurrent'>
   readonly #underWay = new Set<Commit>()
 
-  constructor(database: Database) {
+  constructor(database: Database, signals: Pick<Signals, 'whenCurrent'>) {
     this.#database = database
+    this.#signals = signals
   }
 
   /** Runs `work` in a transaction. Throws `AccessChanged` if a sender may not write at its end, or if a decision is pending. */
@@ -43,6 +46,8 @@ export class Commits {
     try {
       return await this.#database.write(async (db) => {
         const result = await work(db)
+        // A server that was stopped for a while may not know yet of access that was taken away over another server.
+        await this.#signals.whenCurrent()
         if (!areAllowed(senders)) throw new AccessChanged()
         // On SQLite no other code runs before the commit, so nobody has to wait for it.
         if (!this.#database.exclusive) this.#underWay.add(commit)

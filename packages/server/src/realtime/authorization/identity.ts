@@ -9,7 +9,7 @@ import { matchesAny } from '../../access/credentials/auth-tokens.ts'
 import { signIn } from '../../access/sessions/sign-in.ts'
 import type { VerifiedUser } from '../../access/tokens/token-claims.ts'
 import { TokenError, type UserTokens } from '../../access/tokens/user-tokens.ts'
-import type { Bus } from '../../bus.ts'
+import type { Signals } from '../../peers/signals.ts'
 import { mayBeCommitted, whenCertain } from '../../store/engine/certainty.ts'
 import type { Database } from '../../store/engine/db.ts'
 import { type Look, lookOf } from '../../store/users/profiles.ts'
@@ -46,7 +46,7 @@ export interface IdentityDeps {
   deletions: LargeDeletions
   credentials: Credentials
   userTokens: UserTokens
-  bus: Bus
+  signals: Pick<Signals, 'send'>
   now: () => number
   pages: OpenPages
 }
@@ -65,7 +65,7 @@ async function requireOrigin(pages: OpenPages, apiKey: string, page: OpenPage): 
 
 /** Verifies the token and signs the user in. Throws a `Denial`. */
 export async function identifyUser(
-  { database, credentials, deletions, userTokens, bus, now, pages }: IdentityDeps,
+  { database, credentials, deletions, userTokens, signals, now, pages }: IdentityDeps,
   token: string,
   page: OpenPage,
 ): Promise<Identity> {
@@ -81,7 +81,7 @@ export async function identifyUser(
   if (deletions.mayAffect(known.caller) && (await deletions.affects(apiKey, organizationsIn(resources)))) {
     throw new Denial('restarting', 'An organization of the token is being deleted. Connect again.')
   }
-  const publishAccess = () => bus.publish({ kind: 'access', apiKey, userIds: [user.userId] })
+  const publishAccess = () => signals.send({ kind: 'access', apiKey, userIds: [user.userId] })
   const { isNewMember, look } = await signIn(database, known.caller, user, now()).catch((error: unknown) => {
     if (mayBeCommitted(error)) void whenCertain(database).then(publishAccess)
     throw error

@@ -5,6 +5,7 @@ import type { WorkHost } from '../../platform/turns/work-queue.ts'
 import { documentKey, type DocumentRef } from '../../store/refs.ts'
 import type { Identity } from '../authorization/identity.ts'
 import { ApiKeyDocuments } from './api-key-documents.ts'
+import { MissedChanges } from './missed-changes.ts'
 import { OpenDocument, type OpenDocumentDeps } from './open-document.ts'
 import { type ParticipantListener, Participant } from './participant.ts'
 
@@ -16,11 +17,21 @@ export class DocumentDirectory {
   readonly #deps: OpenDocumentDeps
   readonly #byApiKey = new Map<string, ApiKeyDocuments>()
   readonly #unsubscribe: () => void
+  readonly #missed: MissedChanges
   #sweeping: Promise<void> | undefined
 
   constructor(deps: OpenDocumentDeps & { bus: Bus }) {
     this.#deps = deps
     this.#unsubscribe = deps.bus.subscribe((message) => this.#receive(message))
+    this.#missed = new MissedChanges({ ...deps, documents: () => this.#all() })
+  }
+
+  start(): void {
+    this.#missed.start()
+  }
+
+  *#all(): Generator<OpenDocument> {
+    for (const { documents } of this.#byApiKey.values()) yield* documents.values()
   }
 
   /** Adds a client to a document. The caller calls `start` on the participant once its session can handle callbacks. */
@@ -123,17 +134,18 @@ export class DocumentDirectory {
   }
 
   /** How many documents and editors are open. */
-  get numbers(): { documents: number; editors: number } {
+  get numbers(): { documents: number; editors: number; healed: number } {
     let documents = 0
     let editors = 0
     for (const apiKeyDocuments of this.#byApiKey.values()) {
       documents += apiKeyDocuments.documents.size
       for (const document of apiKeyDocuments.documents.values()) editors += document.rooms.size
     }
-    return { documents, editors }
+    return { documents, editors, healed: this.#missed.healed }
   }
 
   close(): void {
+    this.#missed.stop()
     this.#unsubscribe()
   }
 }

@@ -11,6 +11,7 @@ import { AccessVersions } from '../authorization/access-versions.ts'
 import { sweepMs } from '../sockets/heartbeat.ts'
 import { OpenDocument, type OpenDocumentDeps } from './open-document.ts'
 import { Participant } from './participant.ts'
+import { noPeers } from '../../../test/support/peers.ts'
 
 const startMs = 1_000_000
 const second = 1_000
@@ -29,7 +30,8 @@ async function scene({ expiresAfterSeconds = 3_600, tokenSeconds = 7_200 } = {})
   const deps = {
     evaluateAccess: async (_document, clients) => clients.map(() => decision),
     roomLoader: { load: () => Promise.reject(new Error('No test opens an editor.')) },
-    appender: { catchUp: async () => {}, makeSpace() {} },
+    appender: { catchUp: async () => {}, receive() {}, makeSpace() {} },
+    peers: noPeers(),
     // No test reads presence or live states.
     database: undefined as unknown as Database,
     gate: new Limiter(1),

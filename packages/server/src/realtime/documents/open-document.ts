@@ -1,6 +1,9 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
 import type { Fault } from '../../crdt/updates/fault.ts'
 import type { Clock } from '../../platform/clock.ts'
+import { decodeRow } from '../../peers/editor-rows.ts'
+import { decodeSeq, documentAddress, editorAddress } from '../../peers/hints.ts'
+import type { Peers } from '../../peers/peers.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Scheduler } from '../../platform/turns/scheduler.ts'
 import type { Limiter } from '../../platform/turns/limiter.ts'
@@ -20,13 +23,15 @@ import { versionEventSteps } from '../rooms/broadcast.ts'
 import type { VersionEvent } from '../rooms/member.ts'
 import type { EditorRoom } from '../rooms/room.ts'
 import type { RoomLoader } from './room-loader.ts'
+import { RoomSlot } from './room-slot.ts'
 
 /** What all open documents share. */
 export interface OpenDocumentDeps {
   database: Database
   evaluateAccess: AuthorizerDeps['evaluate']
   roomLoader: Pick<RoomLoader, 'load'>
-  appender: Pick<Appender, 'catchUp' | 'makeSpace'>
+  appender: Pick<Appender, 'catchUp' | 'receive' | 'makeSpace'>
+  peers: Peers
   /** Limits client-triggered queries, fairly per user. */
   gate: Limiter
   /** Divides the time of the event loop between documents and clients. */
@@ -60,19 +65,6 @@ export interface DocumentMember extends AuthorizedClient {
   sweep(now: number): number
 }
 
-/** An editor that is open or being loaded. */
-interface RoomSlot {
-  loading: Promise<EditorRoom>
-  room: EditorRoom | undefined
-  /** Whether updates were stored while the room was loading. */
-  hasNewRows: boolean
-  /** Sweeps since the room was last in use. */
-  idleSweeps: number
-}
-
-/** An unused room is kept for this many sweeps (10 s), for clients that connect again. */
-const maxIdleSweeps = 20
-
 /**
  * A document without activity in this many sweeps (3 s) is quiet: it is swept again after `maxQuietMs`, or when time alone
  * changes something in it. Most open documents are quiet, and a sweep visits all their clients.
@@ -95,6 +87,8 @@ export class OpenDocument implements DocumentRef {
   readonly #accessVersions: AccessVersions
   readonly #onClosed: (document: OpenDocument) => void
   readonly #authorizer: Authorizer
+  /** Ends the listening for changes by other servers. Call it when the document is dropped. */
+  readonly stopListening: () => void
   /** Counts the changes of access that concern all members of this document. */
   #accessChanges = 0
   #sweepsSinceActivity = 0
@@ -133,6 +127,16 @@ export class OpenDocument implements DocumentRef {
       onError,
       onGone: () => this.close('gone', 'The document was deleted.'),
     })
+    this.stopListening = deps.peers.listen('document', documentAddress(this.apiKey, this), (body) =>
+      this.#onStoredByPeer(decodeSeq(body)),
+    )
+  }
+
+  /** Another server has stored live states or threads. */
+  #onStoredByPeer(seq: number): void {
+    this.onActivity()
+    const { position } = this.feed
+    if (!position || seq > position.seq) this.feed.onStored()
   }
 
   /** The access version of a user in this document: increases with every change of access that concerns the user here. */
@@ -205,7 +209,7 @@ export class OpenDocument implements DocumentRef {
     const known = this.rooms.get(editorId)
     if (known) return known.loading
     const loading = this.#load(editorId)
-    const slot: RoomSlot = { loading, room: undefined, hasNewRows: false, idleSweeps: 0 }
+    const slot = new RoomSlot(loading, this.#listenForRows(editorId))
     this.rooms.set(editorId, slot)
     loading.then(
       (room) => {
@@ -247,6 +251,20 @@ export class OpenDocument implements DocumentRef {
     else if (slot) slot.hasNewRows = true
   }
 
+  /** Listens for rows that other servers append to the log of the editor. */
+  #listenForRows(editorId: string): () => void {
+    const { peers, appender } = this.#deps
+    const { apiKey, organizationId, documentId } = this
+    const address = editorAddress(apiKey, { organizationId, documentId, editorId })
+    return peers.listen('editor', address, (body) => {
+      const { seq, row } = decodeRow(body)
+      const slot = this.rooms.get(editorId)
+      const room = slot?.room
+      if (row && room) appender.receive(room, row)
+      else if (!room || seq === undefined || seq > room.committed.seq) this.onLogAppended(editorId)
+    })
+  }
+
   /** Broadcasts the event to the clients that have the editor open. A client that opens it later reads the list itself. */
   onVersionsChanged(editorId: string, event: VersionEvent): void {
     const room = this.rooms.get(editorId)?.room
@@ -271,6 +289,7 @@ export class OpenDocument implements DocumentRef {
   }
 
   #dropSlot(editorId: string, slot: RoomSlot): void {
+    slot.unlisten()
     if (this.rooms.get(editorId) === slot) this.rooms.delete(editorId)
   }
 
@@ -341,21 +360,11 @@ export class OpenDocument implements DocumentRef {
     if (!isCurrent) void this.authorize()
     let isQuiet =
       this.members.size > 0 && isCurrent && !changesPresence && ++this.#sweepsSinceActivity >= quietSweeps
-    for (const slot of this.rooms.values()) isQuiet = this.#sweepRoom(slot) && isQuiet
+    for (const slot of this.rooms.values()) {
+      isQuiet = slot.sweep(this.#deps.appender.makeSpace) && isQuiet
+      if (slot.isUnused && slot.room) this.dropRoom(slot.room)
+    }
     if (isQuiet) this.#quietUntil = elapsed + Math.min(nextAt, this.presence.nextChangeAt) - now
-  }
-
-  /** Returns whether nothing in the room needs the next sweep. */
-  #sweepRoom(slot: RoomSlot): boolean {
-    const { room } = slot
-    if (!room) return false
-    const mustExpire = room.expireOutOfOrder()
-    if (room.isNearlyFull) this.#deps.appender.makeSpace(room)
-    let isQuiet = !mustExpire && !room.isNearlyFull && !room.isIdle
-    for (const member of room.members) isQuiet = !member.resendSkipped() && isQuiet
-    slot.idleSweeps = room.isIdle ? slot.idleSweeps + 1 : 0
-    if (slot.idleSweeps > maxIdleSweeps) this.dropRoom(room)
-    return isQuiet
   }
 
   /** Whether no client needs the document any more. */
@@ -373,9 +382,13 @@ export class OpenDocument implements DocumentRef {
   /** Closes the document for all members. A document that is stored under its id from now on is another document. */
   close(reason: CloseReason, message: string): void {
     this.#onClosed(this)
+    this.stopListening()
     const slots = [...this.rooms.values()]
     this.rooms.clear()
-    for (const { room } of slots) room?.drop(reason, message)
+    for (const { room, unlisten } of slots) {
+      unlisten()
+      room?.drop(reason, message)
+    }
     this.presence.dropBackendEntries()
     this.feed.drop()
     for (const member of this.members) member.close(reason, message)

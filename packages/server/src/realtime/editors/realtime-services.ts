@@ -6,6 +6,8 @@ import type { Crdt } from '../../crdt/crdt.ts'
 import type { StoredDocuments } from '../../crdt/stored-documents.ts'
 import { type Fault, faultCodes } from '../../crdt/updates/fault.ts'
 import type { Bus } from '../../bus.ts'
+import type { Peers } from '../../peers/peers.ts'
+import type { Signals } from '../../peers/signals.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { LiveNumbers } from '../../platform/metrics/live-metrics.ts'
@@ -34,6 +36,8 @@ export interface ServicesDeps {
   deletions: LargeDeletions
   permissionProvider: PermissionProvider
   bus: Bus
+  signals: Signals
+  peers: Peers
   crdt: Crdt
   largeJson: LargeJson
   storedDocuments: StoredDocuments
@@ -77,7 +81,7 @@ export class RealtimeServices {
     const { gate, scheduler } = this
     const { database, clock } = deps
     const now = () => clock.now()
-    const commits = new Commits(database)
+    const commits = new Commits(database, deps.signals)
     const appender = new Appender({ ...deps, commits, now })
     const evaluator = new AccessEvaluator({ ...deps, gate, creationLimits: new CreationLimits(deps) })
     this.documents = new DocumentDirectory({
@@ -102,6 +106,10 @@ export class RealtimeServices {
 
   get numbers(): Omit<LiveNumbers, 'connections' | 'closes'> {
     return { ...this.documents.numbers, ...this.#appender.stored, refusedUpdates: this.#refusedUpdates }
+  }
+
+  start(): void {
+    this.documents.start()
   }
 
   /** See `Commits.whenRevokedCommitsEnded`. */

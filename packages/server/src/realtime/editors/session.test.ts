@@ -23,6 +23,7 @@ import { SteppedClock } from '../../../test/support/clock.ts'
 import { AccessVersions } from '../authorization/access-versions.ts'
 import type { RoomDeps } from '../rooms/room-deps.ts'
 import { Participant } from '../documents/participant.ts'
+import { noPeers } from '../../../test/support/peers.ts'
 
 const as = (accessRole: 'viewer' | 'editor'): Decision => ({
   allowed: true,
@@ -64,7 +65,8 @@ function scene({
           return newRoom(onDropped)
         },
       },
-      appender: { catchUp: async () => {}, makeSpace() {} },
+      appender: { catchUp: async () => {}, receive() {}, makeSpace() {} },
+      peers: noPeers(),
       // No test reads presence or live states.
       database: undefined as unknown as Database,
       gate: new Limiter(1),

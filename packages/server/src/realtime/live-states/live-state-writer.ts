@@ -1,6 +1,6 @@
 import { ApiError } from '@plenum/protocol'
 import type { Position } from '@plenum/protocol/realtime'
-import type { Bus } from '../../bus.ts'
+import type { Signals } from '../../peers/signals.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { DocumentRef } from '../../store/refs.ts'
 import { LaneQueue } from '../../platform/turns/lane-queue.ts'
@@ -16,7 +16,7 @@ export interface LiveStateWriterDeps {
   commits: Commits
   database: Pick<Database, 'ping'>
   largeJson: LargeJson
-  bus: Bus
+  signals: Pick<Signals, 'publish'>
   log: Log
   clock: Clock
 }
@@ -237,7 +237,8 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
       else one.outcome.onRefused(new ApiError('NOT_FOUND', 'The document does not exist any more.'))
     }
     if (position) {
-      this.#deps.bus.publish({ kind: 'liveState', apiKey, organizationId, documentId, seq: position.seq })
+      const { seq } = position
+      this.#deps.signals.publish([{ kind: 'liveState', apiKey, organizationId, documentId, seq }])
     }
   }
 }

@@ -7,6 +7,9 @@ import * as editorLog from '../../store/editors/log.ts'
 import * as editors from '../../store/editors/editors.ts'
 import type { Commits, Sender } from '../authorization/commits.ts'
 import { type BatchWork, BatchWriter } from '../writes/batch-writer.ts'
+import { encodeRow, type PeerRow } from '../../peers/editor-rows.ts'
+import type { Peers } from '../../peers/peers.ts'
+import { documentGoneMessage, LogFollower, reloadedMessage } from './log-follower.ts'
 import { Compaction, type CompactionDeps } from './compaction.ts'
 import { type Batch, isStorable, soleSenderOf } from './queued-update.ts'
 import type { EditorRoom } from './room.ts'
@@ -14,6 +17,7 @@ import { FairQueue } from '../../platform/turns/fair-queue.ts'
 
 export interface AppenderDeps extends Omit<CompactionDeps, 'catchUp'> {
   bus: Bus
+  peers: Peers
   limits: Pick<Limits, 'editorsPerDocument'>
   commits: Commits
   clock?: Clock
@@ -36,8 +40,6 @@ const maxBytesPerTick = 4 * 1024 * 1024
 const maxBlockMs = 8
 
 const notStoredMessage = 'What was sent could not be stored.'
-const reloadedMessage = 'The document is being reloaded.'
-const documentGoneMessage = 'The document does not exist any more.'
 
 type RoomBatch = readonly [EditorRoom, Batch]
 /** One result for each batch that has an entry, in the order of the batches. */
@@ -53,8 +55,8 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
   #arrived = new Set<EditorRoom>()
   /** The rooms that did not fit into a tick. The users who wrote in them take turns. */
   readonly #late = new FairQueue<EditorRoom>()
-  /** The rooms whose log is being read, for rows of REST and other servers. */
-  readonly #reading = new Map<EditorRoom, Promise<void>>()
+  /** Reads rows of REST and other servers. */
+  readonly #follower: LogFollower
   /** The rooms that are stored alone, because another transaction holds their row. No other room waits for them. */
   readonly #alone = new Map<EditorRoom, Promise<void>>()
   /** The rooms whose queued updates are checked again, because access has changed. */
@@ -67,6 +69,10 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
     this.#deps = deps
     this.#compaction = new Compaction({ ...deps, catchUp: (room) => this.catchUp(room) })
     this.#writer = new BatchWriter(deps, this)
+    this.#follower = new LogFollower({
+      ...deps,
+      onRows: (room) => this.#compaction.compactIfNeeded(room),
+    })
   }
 
   /** Stores the queued updates of the room in the next tick. */
@@ -81,10 +87,10 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
 
   /** Resolves when no updates wait and no room is being read or checked. */
   async idle(): Promise<void> {
-    const others = [this.#reading, this.#alone, this.#reviewing]
-    while (!this.#writer.isIdle || others.some(({ size }) => size > 0)) {
+    const others = [this.#alone, this.#reviewing]
+    while (!this.#writer.isIdle || !this.#follower.isIdle || others.some(({ size }) => size > 0)) {
       await this.#writer.idle()
-      await Promise.all(others.flatMap((work) => [...work.values()]))
+      await Promise.all([...this.#follower.running, ...others.flatMap((work) => [...work.values()])])
     }
   }
 
@@ -220,7 +226,7 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
       this.stored.updateBytes += batch.entry?.update.length ?? 0
       try {
         if (batch.entry === undefined) room.acknowledge(batch, room.committed.seq)
-        else this.#onAppended(room, batch, batch.entry.update, appended)
+        else this.#onAppended(room, batch, batch.entry, appended)
       } catch (error) {
         this.#onBroadcastFailed(room, error)
       }
@@ -251,13 +257,19 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
     this.#late.delete(room)
   }
 
-  #onAppended(room: EditorRoom, batch: Batch, bytes: Uint8Array, appended?: editorLog.Appended): void {
+  #onAppended(
+    room: EditorRoom,
+    batch: Batch,
+    entry: editorLog.Entry,
+    appended: editorLog.Appended | undefined,
+  ): void {
+    if (appended) this.#tellPeers(room, entry, appended)
     if (room.isDropped) return this.#notifySuccessor(room)
     if (!appended) return room.drop('gone', documentGoneMessage)
     const { seq, createdAt } = appended
-    room.markCreated(createdAt)
+    room.createdAt = createdAt
     if (room.isNextSeq(seq)) {
-      room.applyOwnRow({ seq, bytes }, soleSenderOf(batch))
+      room.applyOwnRow({ seq, bytes: entry.update }, soleSenderOf(batch))
       room.acknowledge(batch, seq)
       this.#compaction.compactIfNeeded(room)
     } else {
@@ -279,42 +291,24 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
 
   /** Reads and broadcasts rows that REST or another server has stored. */
   catchUp(room: EditorRoom): Promise<void> {
-    const reading = (this.#reading.get(room) ?? Promise.resolve())
-      .then(() => this.#readRows(room))
-      .catch((error: unknown) => {
-        this.#deps.log.error({ err: error, ...room.ref }, 'updates of an editor could not be read')
-        room.drop('unavailable', 'The document could not be read.')
-      })
-      .finally(() => {
-        if (this.#reading.get(room) === reading) this.#reading.delete(room)
-      })
-    this.#reading.set(room, reading)
-    return reading
+    return this.#follower.catchUp(room)
   }
 
-  async #readRows(room: EditorRoom): Promise<void> {
-    const { apiKey, ref, createdAt } = room
-    if (room.isDropped) return
-    const { database } = this.#deps
-    const found = await editorLog.readAfter(database.read, apiKey, ref, {
-      seq: room.committed.seq,
-      createdAt,
-    })
-    await database.durable()
-    if (found === 'compacted') return room.drop('restarting', reloadedMessage)
-    if (found === undefined) {
-      if (createdAt !== undefined) room.drop('gone', documentGoneMessage)
-      return
+  /** Broadcasts a row that another server has stored and sent. */
+  receive(room: EditorRoom, row: PeerRow): void {
+    this.#follower.receive(room, row)
+  }
+
+  /** Other servers that have the editor open get the row, or read it. */
+  #tellPeers(
+    room: EditorRoom,
+    { update: bytes, owners }: editorLog.Entry,
+    appended: editorLog.Appended,
+  ): void {
+    const { peers } = this.#deps
+    if (peers.isNeeded) {
+      peers.send('editor', room.address, encodeRow({ ...appended, owners, bytes }, peers.carriesData))
     }
-    if (room.hasUnknownOwners(found.updates)) {
-      room.learnOwners(await editorLog.readOwners(database.read, apiKey, ref))
-    }
-    room.markCreated(found.createdAt)
-    // Rows that this room stored may have been broadcast in the meantime.
-    const newRows = found.updates.filter(({ seq }) => seq > room.committed.seq)
-    if (newRows.length === 0) return
-    if (!(await room.applyRows(newRows))) room.drop('restarting', reloadedMessage)
-    this.#compaction.compactIfNeeded(room)
   }
 }
 

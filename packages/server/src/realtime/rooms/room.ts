@@ -3,11 +3,12 @@ import { backendUserIds } from '../../access/backend-users.ts'
 import { sourceOf } from '../../crdt/document-threads.ts'
 import type { Contents } from '../../store/editors/editors.ts'
 import type { EditorRef } from '../../store/refs.ts'
+import { editorAddress } from '../../peers/hints.ts'
 import { AwaitedItems } from './awaited-items.ts'
 import { AwarenessStates } from './awareness/awareness.ts'
 import { createAwarenessBroadcast } from './awareness-broadcast.ts'
 import { broadcastRows } from './broadcast.ts'
-import { ClientOwners } from './client-owners.ts'
+import { type ClientOwner, ClientOwners } from './client-owners.ts'
 import { CommittedLog } from './committed-log.ts'
 import type { DocumentIndex } from '../../crdt/updates/document-index.ts'
 import { OutOfOrderBuffer } from './out-of-order-buffer.ts'
@@ -49,6 +50,8 @@ const maxChunksPerUpdate = 2_048
 export class EditorRoom {
   readonly apiKey: string
   readonly ref: EditorRef
+  /** Where other servers that have the editor open listen. */
+  readonly address: string
   readonly members = new Set<Member>()
   readonly awareness = new AwarenessStates((clientId) => this.#owners.ownerOf(clientId))
   readonly #awarenessBroadcast: PacedBroadcast<Member>
@@ -64,7 +67,7 @@ export class EditorRoom {
   readonly #awaitedItems = new AwaitedItems()
   readonly #queue = new UpdateQueue<QueuedUpdate>()
   /** Undefined until the editor exists. Distinguishes it from one that is created under the same id after a deletion. */
-  #createdAt: number | undefined
+  createdAt: number | undefined
   /** The type and key that are declared for the content, as far as the room knows. A new editor is created with them. */
   declared: Contents
   /** Collects the updates that arrive while the index is rebuilt. Undefined at all other times. */
@@ -75,18 +78,19 @@ export class EditorRoom {
     this.#deps = deps
     this.apiKey = apiKey
     this.ref = ref
+    this.address = editorAddress(apiKey, ref)
     this.#index = index
     this.#owners = new ClientOwners(stored?.owners ?? new Map(), (clientId, userId) => {
       this.awareness.onOwned(clientId, userId)
       this.broadcastAwareness()
     })
-    this.#createdAt = stored?.createdAt
+    this.createdAt = stored?.createdAt
     this.declared = { type: stored?.type ?? null, contentKey: stored?.contentKey ?? null }
     this.committed = new CommittedLog(stored)
     this.content = new RoomContent({
       committed: this.committed,
       crdt: deps.crdt,
-      source: () => sourceOf(apiKey, ref, { createdAt: this.#createdAt, seq: this.committed.seq }),
+      source: () => sourceOf(apiKey, ref, { createdAt: this.createdAt, seq: this.committed.seq }),
       index: () => this.#index,
       isOpen: () => !this.#isDropped && this.members.size > 0,
     })
@@ -97,7 +101,7 @@ export class EditorRoom {
   }
 
   get exists(): boolean {
-    return this.#createdAt !== undefined
+    return this.createdAt !== undefined
   }
 
   stateVector(): Uint8Array {
@@ -236,7 +240,7 @@ export class EditorRoom {
     )
   }
 
-  learnOwners(owners: ReadonlyMap<number, string>): void {
+  learnOwners(owners: Iterable<ClientOwner>): void {
     this.#owners.override(owners)
   }
 
@@ -284,7 +288,7 @@ export class EditorRoom {
         if (hasChanges || !this.#confirmNow(from, sent, outcome)) this.#submitAgain(from, sent, outcome)
       })
     }
-    const source = sourceOf(this.apiKey, this.ref, { createdAt: this.#createdAt, seq: this.committed.seq })
+    const source = sourceOf(this.apiKey, this.ref, { createdAt: this.createdAt, seq: this.committed.seq })
     const { index, seq } = await buildStoredIndex(this.committed, source, this.#deps.crdt)
     this.#index = index
     this.#queue.settle(waiting)
@@ -305,7 +309,7 @@ export class EditorRoom {
       apiKey: this.apiKey,
       editor: this.ref,
       create: this.exists ? null : this.declared,
-      ...(this.#createdAt !== undefined && { createdAt: this.#createdAt }),
+      ...(this.createdAt !== undefined && { createdAt: this.createdAt }),
     })
   }
 
@@ -318,14 +322,6 @@ export class EditorRoom {
   onCompacted(seq: number, snapshot: Uint8Array): void {
     this.committed.replaceWithSnapshot(seq, snapshot)
     if (this.#limits.takeFreed()) for (const member of this.members) member.onWriteAllowed()
-  }
-
-  get createdAt(): number | undefined {
-    return this.#createdAt
-  }
-
-  markCreated(createdAt: number): void {
-    this.#createdAt = createdAt
   }
 
   /** Whether the row follows the last committed row. If not, REST or another server has stored rows in between. */

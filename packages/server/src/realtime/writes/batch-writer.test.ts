@@ -42,7 +42,7 @@ function scene({
     onFailed: (items) => void events.push(`failed ${items.join()}`),
     onRecovered: () => {},
   }
-  const commits = new Commits(database as unknown as Database)
+  const commits = new Commits(database as unknown as Database, { whenCurrent: () => undefined })
   const writer = new BatchWriter({ commits, database, clock }, work)
   const add = (...items: string[]) => {
     waiting.push(...items)

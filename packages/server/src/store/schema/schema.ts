@@ -283,6 +283,19 @@ export interface LockTable {
   taken: number
 }
 
+/** What the open sessions of all servers must know of. Only written if several servers can share the database. */
+export interface SignalTable {
+  api_key: string
+  signal_id: string
+  /** The server that made the change. Its own sessions know of it already. */
+  server_id: string
+  /** The id of the transaction that made the change, as PostgreSQL numbers it. */
+  transaction_id: number
+  /** JSON of a message of the bus. */
+  message: string
+  created_at: number
+}
+
 export interface Schema {
   workspaces: WorkspaceTable
   api_keys: ApiKeyTable
@@ -333,4 +346,5 @@ export interface Schema {
   idempotency_keys: IdempotencyKeyTable
   login_links: LoginLinkTable
   locks: LockTable
+  signals: SignalTable
 }

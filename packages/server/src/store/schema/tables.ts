@@ -146,6 +146,7 @@ export const tables = {
   idempotency_keys: { parent: null },
   login_links: { parent: null },
   locks: { parent: null },
+  signals: { parent: null },
 } as const satisfies { readonly [T in Table]: Description<T> }
 
 type Tables = typeof tables

@@ -16,7 +16,14 @@ describe.each(stores)('calls that wait for a large deletion on %s', (store) => {
     await seed(server.database, tenant.apiKey, organizationId).documents(2_000)
     const { database } = server
     const clock = new SteppedClock(Date.now())
-    const deletions = new LargeDeletions({ database, clock, onGone() {}, onFinished() {}, onFailure() {} })
+    const deletions = new LargeDeletions({
+      database,
+      clock,
+      onGone() {},
+      async onFinishing() {},
+      onFinished() {},
+      onFailure() {},
+    })
     /** Steps the clock while `work` waits for its timers. */
     const stepThrough = async <T>(work: Promise<T>, stepMs: number, untilMs: number) => {
       let isOver = false

@@ -16,6 +16,7 @@ import * as given from '../../support/given.ts'
 import { startServer, stores, type TestServer, useServer } from '../../support/harness.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
 import { webhookDeps } from './scene.ts'
+import { ownSignals } from '../../support/peers.ts'
 
 const document = { organizationId: 'org_1', documentId: 'doc_1' }
 const editor = { ...document, editorId: 'note' }
@@ -160,7 +161,7 @@ describe.each(stores)('announcing changes of editors on %s', (store) => {
         job,
         now,
         clock: systemClock,
-        signal: () => {},
+        signals: ownSignals(server.database).of(apiKey),
         wake: () => {},
         stopping: new AbortController().signal,
       })

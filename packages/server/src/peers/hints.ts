@@ -1,0 +1,34 @@
+import { createDecoder, readVarUint } from 'lib0/decoding'
+import { createEncoder, toUint8Array, writeVarUint } from 'lib0/encoding'
+import type { BusMessage } from '../bus.ts'
+import type { DocumentRef, EditorRef } from '../store/refs.ts'
+import { type Address, addressOf, type Peers } from './peers.ts'
+
+export const documentAddress = (apiKey: string, { organizationId, documentId }: DocumentRef): Address =>
+  addressOf(apiKey, organizationId, documentId)
+
+export const editorAddress = (apiKey: string, { organizationId, documentId, editorId }: EditorRef): Address =>
+  addressOf(apiKey, organizationId, documentId, editorId)
+
+/** Tells the servers that have the editor or the document open that it has new rows. */
+export function sendHint(
+  peers: Peers,
+  message: Extract<BusMessage, { kind: 'editor' | 'liveState' | 'threads' }>,
+): void {
+  if (!peers.isNeeded) return
+  const { apiKey } = message
+  if (message.kind === 'editor') peers.send('editor', editorAddress(apiKey, message), unknownSeq)
+  else peers.send('document', documentAddress(apiKey, message), encodeSeq(message.seq))
+}
+
+export const encodeSeq = (seq: number): Uint8Array => {
+  const encoder = createEncoder()
+  writeVarUint(encoder, seq)
+  return toUint8Array(encoder)
+}
+
+/** The number of the newest row. Infinity: it is not known. */
+export const decodeSeq = (body: Uint8Array): number =>
+  body.length === 0 ? Infinity : readVarUint(createDecoder(body))
+
+const unknownSeq = new Uint8Array()

@@ -1,0 +1,177 @@
+import type { Bus, BusMessage, Signal } from '../bus.ts'
+import { newId } from '../access/ids.ts'
+import { type Clock, type StopTimer, systemClock } from '../platform/clock.ts'
+import type { Log } from '../platform/log/log.ts'
+import { SharedRuns } from '../platform/turns/shared-runs.ts'
+import type { Database, Db } from '../store/engine/db.ts'
+import * as stored from '../store/signals.ts'
+import { sendHint } from './hints.ts'
+import { everywhere, type Peers } from './peers.ts'
+
+/** How often a server looks for signals of other servers. A message of a peer makes it look sooner. */
+const pollMs = 500
+/** After a message of a peer, the server waits this long for further ones. */
+const gatherMs = 10
+/** What a client sent is stored only if the server has looked for signals since then. */
+const maxAgeMs = 1_000
+/** After a longer time without access to the database, sessions are not brought up to date, but closed. */
+const maxBehindMs = 60_000
+const retryMs = 1_000
+/** While the database is not available, no more messages wait to be stored. */
+const maxUnstored = 10_000
+const nothing = new Uint8Array()
+
+/** Numbered data: a server finds in the database which numbers it misses. Other messages are stored as signals. */
+type Numbered = Extract<BusMessage, { kind: 'editor' | 'liveState' | 'threads' }>
+const isNumbered = (message: BusMessage): message is Numbered =>
+  message.kind === 'editor' || message.kind === 'liveState' || message.kind === 'threads'
+
+interface SignalsDeps {
+  database: Database
+  /** The open sessions of this server. */
+  bus: Bus
+  peers: Peers
+  log: Pick<Log, 'warn' | 'error'>
+  clock?: Clock
+  /** This server has missed signals: what its sessions know may be wrong. */
+  onMissed: () => void
+}
+
+/**
+ * Tells the open sessions of all servers what has changed. Those of this server are told at once. For the others, the
+ * message is stored with the change, and every server looks for messages twice a second.
+ */
+export class Signals {
+  readonly #deps: SignalsDeps
+  readonly #clock: Clock
+  #position: stored.SignalPosition | undefined
+  /** When the latest successful read began, on the clock that only increases. */
+  #readAt = 0
+  readonly #reads = new SharedRuns(() => this.#readAll())
+  #isGathering = false
+  /** Messages that wait to be stored in a transaction of their own. */
+  #unstored: BusMessage[] = []
+  #stopTimer: StopTimer = () => {}
+  #isStopped = false
+
+  constructor(deps: SignalsDeps) {
+    this.#deps = deps
+    this.#clock = deps.clock ?? systemClock
+    deps.peers.listen('signals', everywhere, () => this.#gather())
+    deps.peers.onConnected(() => this.#gather())
+  }
+
+  /** From the returned promise on, no signal is missed. Call it before the first session opens. */
+  async start(): Promise<void> {
+    if (this.#deps.database.exclusive) return
+    await this.#reads.run()
+    this.#stopTimer = this.#clock.setInterval(() => void this.#reads.run().catch(() => {}), pollMs)
+  }
+
+  /** Resolves when all messages are stored, or cannot be. */
+  async stop(): Promise<void> {
+    this.#stopTimer()
+    this.#isStopped = true
+    if (this.#unstored.length > 0) await this.#storeWaiting()
+  }
+
+  /** Stores the messages with the transaction that makes the changes. */
+  async store(db: Db, messages: readonly BusMessage[]): Promise<void> {
+    const { database, peers } = this.#deps
+    if (database.exclusive || messages.length === 0) return
+    const signals = messages.flatMap((message) =>
+      isNumbered(message)
+        ? []
+        : { apiKey: message.apiKey, serverId: idOf(peers.serverId), message: JSON.stringify(message) },
+    )
+    await stored.add(db, signals, () => newId('sig'), this.#clock.now())
+  }
+
+  /** Call it after the commit of the transaction that has stored the messages. */
+  publish(messages: readonly BusMessage[]): void {
+    const { bus, peers, database } = this.#deps
+    for (const message of messages) bus.publish(message)
+    if (database.exclusive) return
+    for (const message of messages) if (isNumbered(message)) sendHint(peers, message)
+    if (!messages.every(isNumbered)) peers.send('signals', everywhere, nothing)
+  }
+
+  /** Publishes a message that no transaction has stored. */
+  send(message: BusMessage): void {
+    const { bus, database } = this.#deps
+    if (database.exclusive || isNumbered(message)) return this.publish([message])
+    bus.publish(message)
+    if (this.#unstored.push(message) === 1) this.#clock.setTimeout(() => void this.#storeWaiting(), gatherMs)
+  }
+
+  /** Stores the messages that no transaction has stored, in one of its own. */
+  async #storeWaiting(): Promise<void> {
+    const { database, peers, log } = this.#deps
+    const messages = this.#unstored
+    this.#unstored = []
+    try {
+      await database.write((db) => this.store(db, messages))
+      peers.send('signals', everywhere, nothing)
+    } catch (error) {
+      log.warn({ err: error, messages: messages.length }, 'other servers cannot be told of changes yet')
+      this.#unstored = messages.concat(this.#unstored).slice(-maxUnstored)
+      if (!this.#isStopped) this.#clock.setTimeout(() => void this.#storeWaiting(), retryMs)
+    }
+  }
+
+  of(apiKey: string): ApiKeySignals {
+    const complete = (message: Signal): BusMessage => ({ ...message, apiKey })
+    return {
+      store: (db, messages) => this.store(db, messages.map(complete)),
+      publish: (messages) => this.publish(messages.map(complete)),
+      send: (message) => this.send(complete(message)),
+    }
+  }
+
+  /**
+   * Resolves when this server has got all signals that were committed before this call or, at most, a second before. Returns
+   * undefined if it has them already.
+   */
+  whenCurrent(): Promise<void> | undefined {
+    if (this.#deps.database.exclusive || this.#clock.elapsed() - this.#readAt <= maxAgeMs) return undefined
+    return this.#reads.run()
+  }
+
+  #gather(): void {
+    if (this.#isGathering || this.#isStopped) return
+    this.#isGathering = true
+    this.#clock.setTimeout(() => {
+      this.#isGathering = false
+      void this.#reads.run().catch(() => {})
+    }, gatherMs)
+  }
+
+  async #readAll(): Promise<void> {
+    if (this.#isStopped) return
+    const { database, bus, peers, log, onMissed } = this.#deps
+    const beganAt = this.#clock.elapsed()
+    const isBehind = this.#position !== undefined && beganAt - this.#readAt > maxBehindMs
+    const { position, signals } = await stored
+      .readAfter(database.read, isBehind ? undefined : this.#position)
+      .catch((error: unknown) => {
+        log.warn({ err: error }, 'changes of other servers cannot be read')
+        throw error
+      })
+    this.#position = position
+    this.#readAt = beganAt
+    if (isBehind || signals === 'tooMany') return onMissed()
+    const own = idOf(peers.serverId)
+    for (const { serverId, message } of signals) {
+      if (serverId !== own) bus.publish(JSON.parse(message) as BusMessage)
+    }
+  }
+}
+
+/** The signals of one API key, for jobs. */
+export interface ApiKeySignals {
+  store(db: Db, messages: readonly Signal[]): Promise<void>
+  publish(messages: readonly Signal[]): void
+  send(message: Signal): void
+}
+
+const idOf = (serverId: string) => Buffer.from(serverId, 'latin1').toString('hex')

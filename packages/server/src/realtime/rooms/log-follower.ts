@@ -1,0 +1,131 @@
+import type { PeerRow } from '../../peers/editor-rows.ts'
+import type { Log } from '../../platform/log/log.ts'
+import { SharedRuns } from '../../platform/turns/shared-runs.ts'
+import type { Database } from '../../store/engine/db.ts'
+import * as editorLog from '../../store/editors/log.ts'
+import type { EditorRoom } from './room.ts'
+
+interface LogFollowerDeps {
+  database: Database
+  log: Log
+  /** Called when the room has got rows. */
+  onRows: (room: EditorRoom) => void
+}
+
+interface Following {
+  runs: SharedRuns
+  /** Rows that other servers sent, in the order of their arrival. */
+  sent: PeerRow[]
+  /** Whether rows must be read, because not all were sent. */
+  mustRead: boolean
+}
+
+/** A room that gets more rows at a time reads them. */
+const maxSent = 500
+
+export const reloadedMessage = 'The document is being reloaded.'
+export const documentGoneMessage = 'The document does not exist any more.'
+
+/** Brings rooms up to date with rows that REST or other servers have stored. */
+export class LogFollower {
+  readonly #deps: LogFollowerDeps
+  readonly #following = new Map<EditorRoom, Following>()
+
+  constructor(deps: LogFollowerDeps) {
+    this.#deps = deps
+  }
+
+  /** Reads and broadcasts the rows that the room misses. */
+  catchUp(room: EditorRoom): Promise<void> {
+    const following = this.#follow(room)
+    following.mustRead = true
+    return this.#run(room, following)
+  }
+
+  /** Broadcasts a row that another server has stored and sent. If rows before it are missing, it reads them. */
+  receive(room: EditorRoom, row: PeerRow): void {
+    const following = this.#follow(room)
+    if (following.sent.length < maxSent) following.sent.push(row)
+    else following.mustRead = true
+    void this.#run(room, following)
+  }
+
+  /** The work that is under way. */
+  get running(): Promise<void>[] {
+    return Array.from(this.#following, ([room, following]) => this.#run(room, following))
+  }
+
+  get isIdle(): boolean {
+    return this.#following.size === 0
+  }
+
+  #follow(room: EditorRoom): Following {
+    const known = this.#following.get(room)
+    if (known) return known
+    const following: Following = {
+      runs: new SharedRuns(() => this.#advance(room, following)),
+      sent: [],
+      mustRead: false,
+    }
+    this.#following.set(room, following)
+    return following
+  }
+
+  async #run(room: EditorRoom, { runs }: Following): Promise<void> {
+    await runs.run()
+    if (runs.isIdle) this.#following.delete(room)
+  }
+
+  async #advance(room: EditorRoom, following: Following): Promise<void> {
+    const { sent, mustRead } = following
+    following.sent = []
+    following.mustRead = false
+    if (room.isDropped) return
+    try {
+      const missing = sent.filter(
+        ({ seq, createdAt }) => seq > room.committed.seq || createdAt !== room.createdAt,
+      )
+      if (mustRead || !continues(room, missing)) await this.#readRows(room)
+      else if (missing.length > 0) {
+        room.learnOwners(missing.flatMap(({ owners }) => owners))
+        await this.#apply(room, missing)
+      }
+    } catch (error) {
+      this.#deps.log.error({ err: error, ...room.ref }, 'updates of an editor could not be read')
+      room.drop('unavailable', 'The document could not be read.')
+    }
+  }
+
+  async #readRows(room: EditorRoom): Promise<void> {
+    const { apiKey, ref, createdAt } = room
+    const { database } = this.#deps
+    const found = await editorLog.readAfter(database.read, apiKey, ref, {
+      seq: room.committed.seq,
+      createdAt,
+    })
+    await database.durable()
+    if (found === 'compacted') return room.drop('restarting', reloadedMessage)
+    if (found === undefined) {
+      if (createdAt !== undefined) room.drop('gone', documentGoneMessage)
+      return
+    }
+    if (room.hasUnknownOwners(found.updates)) {
+      room.learnOwners(await editorLog.readOwners(database.read, apiKey, ref))
+    }
+    room.createdAt = found.createdAt
+    // Rows that this room stored may have been broadcast in the meantime.
+    const newRows = found.updates.filter(({ seq }) => seq > room.committed.seq)
+    if (newRows.length > 0) await this.#apply(room, newRows)
+  }
+
+  async #apply(room: EditorRoom, rows: Parameters<EditorRoom['applyRows']>[0]): Promise<void> {
+    if (!(await room.applyRows(rows))) room.drop('restarting', reloadedMessage)
+    this.#deps.onRows(room)
+  }
+}
+
+/** Whether the rows follow the rows of the room without a gap. */
+const continues = (room: EditorRoom, rows: readonly PeerRow[]) =>
+  rows.every(
+    ({ seq, createdAt }, index) => createdAt === room.createdAt && seq === room.committed.seq + 1 + index,
+  )

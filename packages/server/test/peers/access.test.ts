@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest'
+import { endingIn } from '../support/access/probe.ts'
+import { type RawClient } from '../support/clients/raw-client.ts'
+import { type Dialect, dialects, rawClient, sendsRole } from '../support/clients/raw-clients.ts'
+import { expectWithin } from '../support/event-loop.ts'
+import { undisturbedNow } from '../support/processor-time.ts'
+import { type Revocation, revocations, stageFor } from '../support/revocations.ts'
+import { type LinkKind, useTwoServers } from '../support/two-servers.ts'
+import { textIn, wordsIn, wordUpdate } from '../support/words.ts'
+
+const documentRef = { organizationId: 'o1', documentId: 'd1' }
+const kinds: readonly LinkKind[] = ['no link', 'PostgreSQL']
+
+describe.each(kinds)('access that is taken away over another server (%s)', (kind) => {
+  const [near, far] = useTwoServers(kind)
+
+  /** Resolves when the client knows that it may not write any more. */
+  async function notified(client: RawClient, dialect: Dialect, { effect }: Revocation): Promise<number> {
+    if (effect !== 'viewer') await client.ended
+    else if (sendsRole(dialect)) await client.until(() => client.roles.at(-1) === 'viewer')
+    return undisturbedNow()
+  }
+
+  // Time passes on all servers by itself.
+  test.each(revocations.filter(({ byTime }) => !byTime))(
+    '[B3] [R9] $cause takes effect within a second on every server',
+    async (revocation) => {
+      const stage = await stageFor(near, revocation)
+      far.clock.offsetMs = near.clock.offsetMs
+      const clients = dialects.map((dialect) => ({
+        dialect,
+        client: rawClient(far, dialect, { ...documentRef, editorId: dialect, token: stage.token }),
+      }))
+      await Promise.all(clients.map(({ client }) => client.opened()))
+      const before = clients.map(({ client }) => client.update(wordUpdate('before')))
+      expect(new Set(await Promise.all(before))).toEqual(new Set(['saved']))
+
+      const notifying = clients.map(({ client, dialect }) => notified(client, dialect, revocation))
+      await revocation.act(stage)
+      const answeredAt = undisturbedNow()
+      for (const at of await Promise.all(notifying)) expectWithin(1_000, at - answeredAt)
+      if (revocation.effect === 'viewer') {
+        // A client whose protocol has no message for its role may write until the second is over.
+        while (undisturbedNow() - answeredAt < 1_000) await clients[0]?.client.flushed()
+      }
+      const after = await Promise.all(clients.map(({ client }) => client.update(wordUpdate('after'))))
+      expect(new Set(after)).toEqual(new Set(['refused']))
+      if (revocation.effect !== 'viewer') {
+        const { code, reason } = revocation.effect
+        const codes = clients.map(({ client }) => client.ending?.code)
+        expect(codes).toEqual(dialects.map((dialect) => endingIn(dialect, code, reason).code))
+      }
+      const { leftIn = 'd1' } = revocation
+      if (leftIn === null) return
+      const { data } = await stage.client.crdt.get({ organizationId: 'o1', documentId: leftIn })
+      expect(new Set(data.flatMap((editor) => wordsIn(textIn(editor))))).toEqual(new Set(['before']))
+    },
+  )
+})

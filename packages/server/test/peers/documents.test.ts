@@ -1,0 +1,93 @@
+import type { LiveDocument } from '@plenum/client'
+import { describe, expect, test } from 'vitest'
+import { converged, eventually, synced } from '../support/clients/convergence.ts'
+import { hocuspocusClient } from '../support/clients/hocuspocus-client.ts'
+import { plenumConnection } from '../support/clients/plenum-client.ts'
+import { yjsClient } from '../support/clients/yjs-client.ts'
+import * as given from '../support/given.ts'
+import { linkKinds, useTwoServers } from '../support/two-servers.ts'
+import { tokenFor } from '../support/user-tokens.ts'
+
+const ref = { organizationId: 'org_1', documentId: 'doc_1' }
+
+describe.each(linkKinds)('documents that are open on two servers (%s)', (kind) => {
+  const servers = useTwoServers(kind)
+  const [a, b] = servers
+
+  async function scene() {
+    const tenant = await given.tenant(a)
+    await given.document(tenant)
+    const connect = async (server: typeof a, userId: string) =>
+      plenumConnection(server.client(), await tokenFor(tenant, userId))
+    return { ...tenant, connect, token: (userId: string) => tokenFor(tenant, userId) }
+  }
+
+  test('[B2] what a user types reaches the clients of all servers, whatever their protocol', async () => {
+    const { token } = await scene()
+    const [ada, bob, cleo] = [
+      yjsClient(a, await token('ada')),
+      yjsClient(b, await token('bob')),
+      hocuspocusClient(b, await token('cleo')),
+    ]
+    await synced(ada, bob, cleo)
+    for (const [index, { text }] of [ada, bob, cleo].entries()) text.insert(0, `user ${index}. `)
+    await eventually(() => [ada, bob, cleo].map(({ text }) => text.length)).toEqual([24, 24, 24])
+    await converged(ada.doc, bob.doc, cleo.doc)
+    for (let n = 0; n < 50; n++) {
+      ada.text.insert(0, 'a')
+      bob.text.insert(bob.text.length, 'b')
+      cleo.text.insert(3, 'c')
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    await eventually(() => [ada, bob, cleo].map(({ text }) => text.length)).toEqual([174, 174, 174])
+    await converged(ada.doc, bob.doc, cleo.doc)
+  })
+
+  test('[B2] an editor that is created on one server is found by clients that opened it before on another', async () => {
+    const { token, client } = await scene()
+    const [ada, bob] = [yjsClient(a, await token('ada')), yjsClient(b, await token('bob'))]
+    await synced(ada, bob)
+    ada.text.insert(0, 'first')
+    await eventually(() => bob.text.toString()).toBe('first')
+    const editor = { ...ref, editorId: 'note', type: 'text' as const }
+    await client.crdt.update({ ...editor, data: 'by REST' })
+    await eventually(() => [ada, bob].map(({ text }) => text.toString())).toEqual(['by REST', 'by REST'])
+  })
+
+  test('[B2] live states, threads and notifications reach the clients of all servers', async () => {
+    const { connect, client } = await scene()
+    await client.users.add({ organizationId: 'org_1', users: [{ userId: 'ada' }, { userId: 'bob' }] })
+    const [ada, bob] = [await connect(a, 'ada'), await connect(b, 'bob')]
+    const [here, there] = [ada, bob].map((one) =>
+      one.document('org_1', 'doc_1', { topics: ['liveState', 'comments'] }),
+    ) as [LiveDocument, LiveDocument]
+    const states = [here.liveState('cursor'), there.liveState('cursor')] as const
+    for (const state of states) state.subscribe(() => {})
+    const { threads } = there
+    threads.subscribe(() => {})
+    const inbox = bob.inbox('org_1')
+    inbox.subscribe(() => {})
+    await eventually(() => inbox.isLoading).toBe(false)
+    await states[0].set({ x: 1 })
+    await eventually(() => states[1].value).toEqual({ x: 1 })
+    await states[1].set({ x: 2 })
+    await eventually(() => states[0].value).toEqual({ x: 2 })
+    await client.commentAnnotations.add({
+      ...ref,
+      commentAnnotations: [
+        { annotationId: 'a1', commentData: [{ commentText: 'hello', from: { userId: 'ada' } }] },
+      ],
+    })
+    await eventually(() => threads.state.threads.map(({ annotationId }) => annotationId)).toEqual(['a1'])
+    await client.notifications.add({
+      ...ref,
+      actionUser: { userId: 'ada' },
+      displayHeadlineMessageTemplate: '{actionUser} says',
+      displayBodyMessage: 'look',
+      notifyUsers: [{ userId: 'bob' }],
+      notifyAll: false,
+    })
+    await eventually(() => inbox.notifications.length).toBe(1)
+    expect(a.logged.concat(b.logged).filter((line) => line.includes('"level":50'))).toEqual([])
+  })
+})
