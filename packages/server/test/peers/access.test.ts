@@ -5,7 +5,8 @@ import { type Dialect, dialects, rawClient, sendsRole } from '../support/clients
 import { expectWithin } from '../support/event-loop.ts'
 import { undisturbedNow } from '../support/processor-time.ts'
 import { type Revocation, revocations, stageFor } from '../support/revocations.ts'
-import { type LinkKind, useTwoServers } from '../support/two-servers.ts'
+import type { LinkKind } from '../support/links.ts'
+import { useTwoServers } from '../support/two-servers.ts'
 import { textIn, wordsIn, wordUpdate } from '../support/words.ts'
 
 const documentRef = { organizationId: 'o1', documentId: 'd1' }

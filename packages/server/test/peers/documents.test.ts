@@ -5,7 +5,8 @@ import { hocuspocusClient } from '../support/clients/hocuspocus-client.ts'
 import { plenumConnection } from '../support/clients/plenum-client.ts'
 import { yjsClient } from '../support/clients/yjs-client.ts'
 import * as given from '../support/given.ts'
-import { linkKinds, useTwoServers } from '../support/two-servers.ts'
+import { linkKinds } from '../support/links.ts'
+import { useTwoServers } from '../support/two-servers.ts'
 import { tokenFor } from '../support/user-tokens.ts'
 
 const ref = { organizationId: 'org_1', documentId: 'doc_1' }

@@ -160,6 +160,11 @@ async function addRowsWithoutExample({ database }: TestServer, { apiKey }: given
       .insertInto('jobs')
       .values({ ...job, attempts: 0, claims: 0, ...due })
       .execute()
+    const signal = { api_key: apiKey, signal_id: `sig-${apiKey}`, server_id: 'none', message: '{}' }
+    await db
+      .insertInto('signals')
+      .values({ ...signal, transaction_id: 0, created_at: never })
+      .execute()
     return { organizationId: organization_id, documentId: document_id }
   })
 }

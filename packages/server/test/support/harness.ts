@@ -15,6 +15,7 @@ import { createServer, type Server } from '../../src/server.ts'
 import type { Database } from '../../src/store/engine/db.ts'
 import { openDatabase } from '../../src/store/engine/open.ts'
 import type { Sync } from '../../src/store/engine/group-sync.ts'
+import { type LinkKind, linkOptions } from './links.ts'
 import { createDatabase } from './services.ts'
 import { createDocumentThreads } from './updates/document-work.ts'
 
@@ -59,6 +60,10 @@ export interface ServerOptions {
   beforeThreadWork?: (kind: string) => Promise<void>
   /** How many times faster than real time the server's clock and timers run. */
   clockSpeed?: number
+  /** Whether `TEST_LINK` does not apply. */
+  isAlone?: boolean
+  /** The clock that several servers share. */
+  clock?: { offsetMs: number }
   /** Passes messages to other servers on the same data. */
   link?: ServerLink | undefined
   /** The data of an earlier server. */
@@ -68,7 +73,56 @@ export interface ServerOptions {
 /** The default SECRET_KEY of the servers in this process. */
 export const secretKey = 'a secret key that only these tests use'
 
+/**
+ * Starts a server. With `TEST_LINK`, tests on PostgreSQL get two servers on one database, which this link connects. `url` and
+ * `client` name them in turns.
+ */
 export async function startServer(store: Store, options: ServerOptions = {}): Promise<TestServer> {
+  const kind = process.env['TEST_LINK'] as LinkKind | undefined
+  if (kind === undefined || store === 'sqlite' || options.isAlone) return startOne(store, options)
+  const optionsOfEach = await linkOptions(kind)
+  const { clock = { offsetMs: 0 } } = options
+  const start = (data = options.data) => {
+    const { link, env } = optionsOfEach()
+    return startOne(store, {
+      ...options,
+      clock,
+      link: link ?? options.link,
+      env: { ...env, ...options.env },
+      ...(data && { data }),
+    })
+  }
+  const first = await start()
+  const second = await start(first.data)
+  return inTurns(first, second, () => startServer(store, { ...options, data: first.data }))
+}
+
+/** Two servers as one. */
+function inTurns(first: TestServer, second: TestServer, startAgain: () => Promise<TestServer>): TestServer {
+  let turn = 0
+  const next = () => (turn++ % 2 === 0 ? first : second)
+  return {
+    ...first,
+    get url() {
+      return next().url
+    },
+    client: (options) => next().client(options),
+    post: (path, body, headers) => next().post(path, body, headers),
+    async stop() {
+      await second.stop()
+      await first.stop()
+    },
+    async restart() {
+      for (const one of [second, first]) {
+        await one.server.stop()
+        await one.database.close()
+      }
+      return startAgain()
+    },
+  }
+}
+
+async function startOne(store: Store, options: ServerOptions): Promise<TestServer> {
   const { env = {}, sync, jobPollMs, threadLimitMs } = options
   const data = options.data ?? {
     dataDir: mkdtempSync(join(tmpdir(), 'plenum-test-')),
@@ -100,7 +154,7 @@ export async function startServer(store: Store, options: ServerOptions = {}): Pr
     ...(sync && { sync }),
   })
   const secrets = createSecrets(secretKey)
-  const clock = { offsetMs: 0 }
+  const { clock = { offsetMs: 0 } } = options
   const logged: string[] = []
   const log = createLog('debug', { write: (line) => void logged.push(line) })
   const serverClock = withSpeed(options.clockSpeed ?? 1, clock)
@@ -182,7 +236,8 @@ function withSpeed(speed: number, offset: { offsetMs: number }): Clock {
 export function useServer(store: Store, options?: ServerOptions): TestServer {
   const server = {} as TestServer
   beforeAll(async () => {
-    Object.assign(server, await startServer(store, options))
+    // Not `Object.assign`: `url` may have another value each time.
+    Object.defineProperties(server, Object.getOwnPropertyDescriptors(await startServer(store, options)))
   })
   afterAll(async () => {
     await server.stop?.()

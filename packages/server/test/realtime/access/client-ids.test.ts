@@ -150,14 +150,12 @@ test('[R31] a viewer loses a Yjs client id in awareness when the server learns t
   const open = async (at: TestServer, userId: string, role: 'viewer' | 'editor') =>
     opened(rawClient(at, 'yjs', { ...editorRef, token: await tokenFor(tenant, userId, { role }) }))
   const ada = yjsAuthor()
-  // The room on the other server is loaded before the id has an owner.
   const vic = await open(other, 'vic', 'viewer')
   const observer = await open(other, 'wit', 'editor')
-  expect(await (await open(one, 'ada', 'editor')).update(ada.type('one '))).toBe('saved')
   vic.sendAwareness(ada.id, 1_000, { name: 'Vic' })
   await observer.until(() => observer.awarenessOf(ada.id) !== undefined)
-  // Writing makes the other server read the stored updates, including the owner of the id.
-  void observer.update(yjsAuthor().type('other '))
+  expect(await (await open(one, 'ada', 'editor')).update(ada.type('one '))).toBe('saved')
+  // The other server reads the stored update, and with it the owner of the id.
   await eventually(() => observer.awarenessOf(ada.id)).toBeUndefined()
   const moved = await open(other, 'ada', 'editor')
   expect(await moved.update(ada.type('two '))).toBe('saved')
