@@ -4,7 +4,7 @@ import type { EditorRoom } from './room.ts'
 
 /** An appender whose next tick has these many rooms with updates. */
 function withRooms(count: number): Appender {
-  const appender = new Appender({ now: () => 0 } as unknown as AppenderDeps)
+  const appender = new Appender({ now: () => 0, database: { exclusive: true } } as unknown as AppenderDeps)
   for (let index = 0; index < count; index++) {
     const room = {
       mustReview: false,

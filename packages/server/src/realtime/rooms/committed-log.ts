@@ -10,6 +10,8 @@ interface Part {
 export class CommittedLog {
   #parts: Part[]
   #snapshotBytes: number
+  /** The number of the newest row in the snapshot. */
+  snapshotSeq: number
   /** How many rows are stored after the snapshot, and their bytes. A merge in memory does not change these numbers. */
   tail = { updates: 0, bytes: 0 }
 
@@ -17,6 +19,7 @@ export class CommittedLog {
     this.#parts = stored?.updates.map(({ seq, bytes }) => ({ seq, bytes })) ?? []
     if (stored?.snapshot) this.#parts.unshift({ seq: stored.snapshotSeq, bytes: stored.snapshot })
     this.#snapshotBytes = stored?.snapshot?.length ?? 0
+    this.snapshotSeq = stored?.snapshotSeq ?? 0
     for (const { bytes } of stored?.updates ?? []) this.#countRow(bytes)
     this.#seq = stored?.seq ?? 0
   }
@@ -74,6 +77,7 @@ export class CommittedLog {
     const later = this.#parts.filter((part) => part.seq > seq)
     this.#parts = [{ seq, bytes: snapshot }, ...later]
     this.#snapshotBytes = snapshot.length
+    this.snapshotSeq = seq
     this.tail = { updates: later.length, bytes: later.reduce((sum, { bytes }) => sum + bytes.length, 0) }
   }
 }

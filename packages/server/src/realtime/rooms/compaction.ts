@@ -27,15 +27,23 @@ export class Compaction {
   readonly #gate = new Limiter(maxConcurrentCompactions)
   /** The time before which a room is not compacted, in epoch milliseconds. Infinity while it is being compacted. */
   readonly #notBefore = new WeakMap<EditorRoom, number>()
+  /** Servers that have the same editor open compact it at different lengths, so that one does, and the others adopt the snapshot. */
+  readonly #tailFactor: number
 
   constructor(deps: CompactionDeps) {
     this.#deps = deps
+    this.#tailFactor = deps.database.exclusive ? 1 : 1 + Math.random() / 2
   }
 
   /** Compacts the editor if its log is long or it is nearly full. Call it when the log grew, or an update did not fit. */
   compactIfNeeded(room: EditorRoom): void {
     const { tail, snapshotBytes } = room.committed
-    const isLong = editorLog.needsSnapshot(tail, snapshotBytes)
+    const { updates, bytes } = tail
+    const factor = this.#tailFactor
+    const isLong = editorLog.needsSnapshot(
+      { updates: updates / factor, bytes: bytes / factor },
+      snapshotBytes,
+    )
     if (!(isLong || room.isNearlyFull) || this.#deps.now() < (this.#notBefore.get(room) ?? 0)) return
     this.#notBefore.set(room, Infinity)
     this.#gate
@@ -62,8 +70,10 @@ export class Compaction {
     if (stored === undefined) return
     if (!stored.complete) throw new Error('Updates are missing from the log.')
     const { seq, snapshotSeq, createdAt } = stored
-    // The editor was deleted and created again, or another server or a REST write made the newest snapshot.
-    if (createdAt !== room.createdAt || seq === snapshotSeq) return this.#adopt(room, stored)
+    // The editor was deleted and created again, or another server or a REST write has made a snapshot.
+    const isOther = createdAt !== room.createdAt
+    const isNewer = snapshotSeq > room.committed.snapshotSeq
+    if (isOther || seq === snapshotSeq || (isNewer && !isLong(stored))) return this.#adopt(room, stored)
     const parts = stored.updates.map(({ bytes }) => bytes)
     const source = sourceOf(apiKey, ref, stored)
     const snapshot = await crdt.compact(source, stored.snapshot ? [stored.snapshot, ...parts] : parts)
@@ -73,9 +83,15 @@ export class Compaction {
   }
 
   /** Tells the room of a snapshot that it does not know. A room of a deleted editor is dropped. */
-  async #adopt(room: EditorRoom, { seq, createdAt, snapshot }: editorLog.StoredLog): Promise<void> {
-    const hasAll = () => createdAt === room.createdAt && seq <= room.committed.seq
+  async #adopt(room: EditorRoom, { snapshotSeq, createdAt, snapshot }: editorLog.StoredLog): Promise<void> {
+    const hasAll = () => createdAt === room.createdAt && snapshotSeq <= room.committed.seq
     if (!hasAll()) await this.#deps.catchUp(room)
-    if (snapshot && hasAll() && !room.isDropped) room.onCompacted(seq, snapshot)
+    if (snapshot && hasAll() && !room.isDropped) room.onCompacted(snapshotSeq, snapshot)
   }
+}
+
+/** Whether the stored log should be compacted. */
+function isLong({ updates, snapshot }: editorLog.StoredLog): boolean {
+  const bytes = updates.reduce((sum, update) => sum + update.bytes.length, 0)
+  return editorLog.needsSnapshot({ updates: updates.length, bytes }, snapshot?.length ?? 0)
 }

@@ -35,7 +35,7 @@ describe.each(stores)('failing compaction on %s', (store) => {
     const ada = hocuspocusClient(server, await tokenFor(tenant))
     await synced(ada)
     await execute(snapshotBlock[store].begin)
-    const long = 70_000
+    const long = 100_000
     ada.text.insert(0, 'x'.repeat(long))
     await eventually(failures).toBe(1)
     for (let typed = 0; typed < 20; typed++) {
