@@ -109,7 +109,7 @@ export function createServer(deps: ServerDeps): Server {
   // Credentials, permission providers, rate limits and large deletions.
   const credentials = new Credentials(database, secrets.authTokenKey)
   const userTokens = createUserTokens(database, secrets)
-  const rateLimits = createRateLimits(limits)
+  const rateLimits = createRateLimits({ limits, database, peers, clock, key: secrets.addressKey })
   const post = createOutgoingPost({
     clock,
     privateAddresses: config.outgoingPrivateAddresses,
@@ -153,7 +153,13 @@ export function createServer(deps: ServerDeps): Server {
     secrets,
     log,
     storedDocuments,
-    deliverWebhook: createDeliverWebhook({ database, secrets, post: webhookPost, clock }),
+    deliverWebhook: createDeliverWebhook({
+      database,
+      secrets,
+      post: webhookPost,
+      clock,
+      serverCount: () => 1 + peers.count,
+    }),
     deliverMail: createDeliverMail({ database, secrets, sendEmail }),
     removeInSteps: (apiKey, scope, transaction) => deletions.removeWith(apiKey, scope, transaction),
     resumeDeletions: () => void deletions.resume(),

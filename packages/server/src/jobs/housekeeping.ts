@@ -2,6 +2,7 @@ import { type Clock, type StopTimer, systemClock } from '../platform/clock.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { JobObserver } from '../platform/metrics/metrics.ts'
 import type { Database, Db } from '../store/engine/db.ts'
+import * as addressCalls from '../store/address-calls.ts'
 import * as deliveries from '../store/deliveries/deliveries.ts'
 import * as documentMigrations from '../store/documents/document-migrations.ts'
 import * as erasures from '../store/erasures/erasures.ts'
@@ -34,6 +35,7 @@ type Prune = (db: Db, now: number, maxRows: number) => Promise<number>
 const prunes = (eventRetentionDays: number): Record<string, Prune> => ({
   'idempotencyKeys.prune': idempotency.prune,
   'loginLinks.prune': loginLinks.prune,
+  'addressCalls.prune': addressCalls.prune,
   'presence.prune': presence.prune,
   'documentMigrations.prune': documentMigrations.prune,
   'erasures.prune': erasures.prune,

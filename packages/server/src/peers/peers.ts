@@ -214,6 +214,8 @@ export class Peers {
       const decoder = createDecoder(message)
       if (decoder.arr[decoder.pos++] !== format) return
       const from = latin1(readUint8Array(decoder, idBytes))
+      // It has just started, and knows of this server when it hears from it.
+      if (!this.#heardAt.has(from)) this.send('servers', everywhere, alive)
       this.#heardAt.set(from, this.#clock.elapsed())
       while (hasContent(decoder)) {
         // The key of a listener: the topic and the address.

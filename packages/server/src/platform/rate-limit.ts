@@ -4,11 +4,13 @@ import { RateLimiterMemory } from 'rate-limiter-flexible'
 export interface RateLimit {
   /** Counts one call. Returns 0 if it is allowed, otherwise the seconds to wait. */
   take(key: string): Promise<number>
+  /** Counts calls that were allowed elsewhere. */
+  add(key: string, calls: number): void
 }
 
 /** Allows `limit` calls in `windowSeconds`. Each server counts for itself. A limit of 0 allows all calls. */
 export function createRateLimit(limit: number, windowSeconds: number): RateLimit {
-  if (limit === 0) return { take: async () => 0 }
+  if (limit === 0) return { take: async () => 0, add: () => {} }
   const limiter = new RateLimiterMemory({ points: limit, duration: windowSeconds })
   return {
     async take(key) {
@@ -19,5 +21,6 @@ export function createRateLimit(limit: number, windowSeconds: number): RateLimit
         return Math.max(1, Math.ceil((rejected as { msBeforeNext: number }).msBeforeNext / 1000))
       }
     },
+    add: (key, calls) => void limiter.penalty(key, calls),
   }
 }

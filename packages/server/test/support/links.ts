@@ -20,7 +20,7 @@ export const deadLink = (): ServerLink => ({
 /** Returns a function that creates the options of each server, so that the servers reach each other in this way. */
 export async function linkOptions(
   kind: LinkKind,
-): Promise<() => { link?: ServerLink; env?: Record<string, string> }> {
+): Promise<() => { link?: ServerLink | undefined; env?: Record<string, string> }> {
   if (kind === 'Redis') {
     const { url } = await redisForTests()
     return () => ({ env: { REDIS_URL: url } })

@@ -1,16 +1,52 @@
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { type ServerOptions, startServer, type TestServer } from './harness.ts'
 import { type LinkKind, linkOptions } from './links.ts'
+import { metric } from './metrics-page.ts'
 
-/** Two servers on one PostgreSQL database, for all tests of a `describe`. */
+/** Starts two servers on one PostgreSQL database, and waits until they know of each other. */
+async function startBoth(
+  kind: LinkKind,
+  options: ServerOptions,
+  onStarted: (server: TestServer) => void,
+): Promise<void> {
+  const optionsOfEach = await linkOptions(kind)
+  const start = async (more: ServerOptions = {}) => {
+    const { link, env } = optionsOfEach()
+    const server = await startServer('postgres', {
+      ...options,
+      ...more,
+      link,
+      env: { ...env, ...options.env },
+      isAlone: true,
+    })
+    onStarted(server)
+    return server
+  }
+  const first = await start()
+  const second = await start({ data: first.data })
+  if (kind === 'no link') return
+  for (const server of [first, second]) await expect.poll(() => metric(server, 'plenum_peers')).toBe(1)
+}
+
+/** Two servers for one test. */
+export async function startTwoServers(
+  kind: LinkKind,
+  options: ServerOptions = {},
+): Promise<[TestServer, TestServer]> {
+  const servers: TestServer[] = []
+  await startBoth(kind, options, (server) => {
+    servers.push(server)
+    onTestFinished(() => server.stop())
+  })
+  return servers as [TestServer, TestServer]
+}
+
+/** Two servers for all tests of a `describe`. */
 export function useTwoServers(kind: LinkKind, options: ServerOptions = {}): [TestServer, TestServer] {
   const servers = [{}, {}] as [TestServer, TestServer]
   beforeAll(async () => {
-    const optionsOfEach = await linkOptions(kind)
-    const start = (more: ServerOptions = {}) =>
-      startServer('postgres', { ...options, ...optionsOfEach(), ...more, isAlone: true })
-    Object.assign(servers[0], await start())
-    Object.assign(servers[1], await start({ data: servers[0].data }))
+    let count = 0
+    await startBoth(kind, options, (server) => void Object.assign(servers[count++] as TestServer, server))
   })
   afterAll(async () => {
     for (const server of servers) await server.stop?.()

@@ -14,6 +14,7 @@ import { readSchema, type StoredTable } from '../support/stored-schema.ts'
 
 /** Tables whose rows are not found by API key, and why. */
 const notByTenant: Record<string, string> = {
+  address_calls: 'Callers of public operations have no API key.',
   deletions: 'A server looks up the unfinished deletions of all tenants by time.',
   event_log: 'It describes the database server.',
   events: 'The database numbers the events of all tenants in one sequence.',

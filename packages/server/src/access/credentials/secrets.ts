@@ -11,6 +11,8 @@ export interface Secrets {
   readonly pageTokenKey: Buffer
   /** Signs the links with which recipients of mails unsubscribe (spec 3.5). */
   readonly unsubscribeKey: Buffer
+  /** Hashes the addresses of clients whose calls are counted. */
+  readonly addressKey: Buffer
   /** Signs the answers of the permission provider of an API key (spec 7.6). */
   permissionSignatureKey(apiKey: string): Buffer
   /** Encrypts and authenticates a value. `context` names the row and field, so the sealed value is invalid in any other. */
@@ -26,6 +28,7 @@ export function createSecrets(secretKey: string): Secrets {
     authTokenKey: derive('auth tokens 1'),
     pageTokenKey: derive('page tokens 1'),
     unsubscribeKey: derive('unsubscribe tokens 1'),
+    addressKey: derive('client addresses 1'),
     permissionSignatureKey: (apiKey) => derive(`permission signatures 1 ${apiKey}`),
     seal(plain, context) {
       const nonce = randomBytes(12)

@@ -1,25 +1,33 @@
 import { type Access, ApiError, type Operation } from '@plenum/protocol'
 import type { Limits } from '../../config.ts'
-import { createRateLimit } from '../../platform/rate-limit.ts'
+import type { Peers } from '../../peers/peers.ts'
+import { createSharedRateLimit } from '../../peers/shared-rate-limit.ts'
 import type { ApiKey } from '../../store/api-keys.ts'
 import type { Callers } from '../call.ts'
+import { AddressLimit, type AddressLimitDeps } from './address-limit.ts'
 
 const exceeded = (message: string, retryAfterSeconds: number) =>
   new ApiError('RESOURCE_EXHAUSTED', message, { retryAfterSeconds })
 
-/** The rate limits of spec 0.7. */
-export function createRateLimits(limits: Limits) {
-  const ofAddresses = {
-    createWorkspace: createRateLimit(limits.createWorkspacePerHour, 3600),
-    loginLinks: createRateLimit(limits.loginLinksPerHour, 3600),
-  }
-  const workspace = createRateLimit(limits.workspaceRequestsPerMinute, 60)
-  const apiKey = createRateLimit(limits.apiKeyRequestsPerMinute, 60)
+interface RateLimitDeps extends AddressLimitDeps {
+  limits: Limits
+  peers: Peers
+}
+
+/** The rate limits of spec 0.7. They hold over all servers (spec B5). */
+export function createRateLimits({ limits, peers, ...deps }: RateLimitDeps) {
+  const addresses = new AddressLimit(deps)
+  const ofAddresses = { createWorkspace: limits.createWorkspacePerHour, loginLinks: limits.loginLinksPerHour }
+  const perMinute = (name: string, limit: number) =>
+    createSharedRateLimit({ name, limit, windowSeconds: 60 }, { peers, clock: deps.clock })
+  const workspace = perMinute('workspaces', limits.workspaceRequestsPerMinute)
+  const apiKey = perMinute('API keys', limits.apiKeyRequestsPerMinute)
 
   return {
     /** Counts a call of a public operation, whether it succeeds or not. Throws above the limit of the client's address. */
     async checkAddress({ rateLimit, path }: Operation, address: string): Promise<void> {
-      const wait = rateLimit ? await ofAddresses[rateLimit].take(`${path} ${address}`) : 0
+      const limit = rateLimit ? ofAddresses[rateLimit] : 0
+      const wait = limit > 0 ? await addresses.take(path, address, limit) : 0
       if (wait) throw exceeded('Rate limit exceeded for this endpoint. Try again later.', wait)
     },
     /** Whether callers of this access level have a limit. */

@@ -23,10 +23,13 @@ interface DeliverWebhookDeps {
   secrets: Secrets
   post: OutgoingPost
   clock: Clock
+  /** How many servers deliver webhooks. */
+  serverCount: () => number
 }
 
 /** Creates the function that makes one attempt to send a webhook, with the settings that apply then. */
-export function createDeliverWebhook({ database, secrets, post, clock }: DeliverWebhookDeps) {
+export function createDeliverWebhook(deps: DeliverWebhookDeps) {
+  const { database, secrets, post, clock, serverCount } = deps
   const { read } = database
   const rates = new SendRates(clock)
 
@@ -38,7 +41,8 @@ export function createDeliverWebhook({ database, secrets, post, clock }: Deliver
     if (!endpoint) return cancelled('The endpoint was deleted.')
     if (endpoint.disabled) return cancelled('The endpoint is disabled.')
     const { url, rateLimit } = endpoint
-    if (rateLimit !== null) await rates.wait(`${apiKey} ${target}`, rateLimit, signal)
+    // Each server takes an equal part, because any of them may have the next delivery.
+    if (rateLimit !== null) await rates.wait(`${apiKey} ${target}`, rateLimit / serverCount(), signal)
     const payload = isExhausted(data) ? exhaustedPayload(data) : advancedPayload(data as WebhookData)
     const body = bodyOf(payload, settings.config)
     const signed = { id, now: clock.now(), body }

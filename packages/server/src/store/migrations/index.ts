@@ -25,6 +25,7 @@ import * as emails from './0024-emails.ts'
 import * as notificationEmails from './0026-notification-emails.ts'
 import * as digestOrder from './0027-digest-order.ts'
 import * as signals from './0028-signals.ts'
+import * as addressCalls from './0030-address-calls.ts'
 import type { ColumnTypes, Migration } from './migration.ts'
 
 const types: Record<ColumnTypes['dialect'], ColumnTypes> = {
@@ -60,6 +61,7 @@ const migrations: Record<string, Migration> = {
   '0026-notification-emails': notificationEmails,
   '0027-digest-order': digestOrder,
   '0028-signals': signals,
+  '0030-address-calls': addressCalls,
 }
 
 /** Migrates the database to the newest schema. Servers that start at the same time wait for each other. */

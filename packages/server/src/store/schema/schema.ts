@@ -269,6 +269,14 @@ export interface IdempotencyKeyTable {
 }
 
 /** A link with which the owner of a workspace logs in. */
+export interface AddressCallTable {
+  /** HMAC of the operation and the address of a client, which is not stored. */
+  address_hash: string
+  calls: number
+  /** From then on they are counted anew. */
+  ends_at: number
+}
+
 export interface LoginLinkTable {
   /** SHA-256 of the token in the link, which is not stored. */
   token_hash: string
@@ -345,6 +353,7 @@ export interface Schema {
   jobs: JobTable
   idempotency_keys: IdempotencyKeyTable
   login_links: LoginLinkTable
+  address_calls: AddressCallTable
   locks: LockTable
   signals: SignalTable
 }

@@ -145,6 +145,7 @@ export const tables = {
   jobs: { parent: null },
   idempotency_keys: { parent: null },
   login_links: { parent: null },
+  address_calls: { parent: null },
   locks: { parent: null },
   signals: { parent: null },
 } as const satisfies { readonly [T in Table]: Description<T> }
