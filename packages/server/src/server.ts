@@ -223,6 +223,7 @@ export function createServer(deps: ServerDeps): Server {
     permissionProvider,
     userTokens,
     bus,
+    peers,
     log,
     now,
     clock,

@@ -5,6 +5,7 @@ import type { DocumentThreads } from '../crdt/document-threads.ts'
 import { createStoredDocuments } from '../crdt/stored-documents.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import type { Log } from '../platform/log/log.ts'
+import type { Peers } from '../peers/peers.ts'
 import type { UnsentAnswers } from '../platform/turns/unsent-answers.ts'
 import type { IdentityDeps } from './authorization/identity.ts'
 import { OpenPages } from './authorization/open-pages.ts'
@@ -17,6 +18,7 @@ import { createLargeJson } from './messages/large-json.ts'
 
 export interface RealtimeDeps extends Omit<IdentityDeps, 'pages'> {
   log: Log
+  peers: Peers
   limits: Limits
   permissionProvider: PermissionProvider
   threads: DocumentThreads
@@ -36,7 +38,7 @@ export function createGateway(deps: RealtimeDeps): Gateway {
   const { log, limits, threads, permissionProvider, publicOrigins, ...connecting } = deps
   const { addressOf, runVersionOperation, runOperation, readThreads, editorEventsWantedBy, ...rest } =
     connecting
-  const { unsentAnswers, ...others } = rest
+  const { unsentAnswers, peers, ...others } = rest
   const { database, bus, credentials, deletions, now, clock = { ...systemClock, now } } = others
   const shared = { ...others, clock, log }
   const pages = new OpenPages({ database, bus, log, publicOrigins, clock })
@@ -46,6 +48,7 @@ export function createGateway(deps: RealtimeDeps): Gateway {
     deletions,
     permissionProvider,
     bus,
+    peers,
     crdt: createCrdt(threads),
     largeJson: createLargeJson(threads, clock),
     storedDocuments: createStoredDocuments(threads),

@@ -10,6 +10,7 @@ import type { DocumentThreads } from '../../src/crdt/document-threads.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log/log.ts'
 import { createMetrics } from '../../src/platform/metrics/metrics.ts'
+import type { ServerLink } from '../../src/platform/server-link/server-link.ts'
 import { createServer, type Server } from '../../src/server.ts'
 import type { Database } from '../../src/store/engine/db.ts'
 import { openDatabase } from '../../src/store/engine/open.ts'
@@ -58,6 +59,8 @@ export interface ServerOptions {
   beforeThreadWork?: (kind: string) => Promise<void>
   /** How many times faster than real time the server's clock and timers run. */
   clockSpeed?: number
+  /** Connects the server with other servers. */
+  link?: ServerLink
   /** The data of an earlier server. */
   data?: { dataDir: string; databaseUrl: string | undefined }
 }
@@ -111,6 +114,7 @@ export async function startServer(store: Store, options: ServerOptions = {}): Pr
     metrics,
     log,
     bus,
+    link: options.link,
     clock: serverClock,
     jobPollMs,
     threads,

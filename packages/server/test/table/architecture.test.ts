@@ -144,6 +144,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
       'server/config.ts',
       'server/crdt',
       'server/deletions',
+      'server/peers',
       'server/platform',
       'server/store',
     ],

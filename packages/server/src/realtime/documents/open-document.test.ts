@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { noSharedLists } from '../../../test/support/no-peers.ts'
 import { SteppedClock } from '../../../test/support/clock.ts'
 import type { Decision } from '../../access/permissions.ts'
 import type { Log } from '../../platform/log/log.ts'
@@ -36,6 +37,7 @@ async function scene({ expiresAfterSeconds = 3_600, tokenSeconds = 7_200 } = {})
     scheduler: new Scheduler(),
     largeReads: new StartQueue(),
     readThreads: async () => ({ changed: [], removed: [], isTooMany: false }),
+    sharedLists: noSharedLists(),
     clock,
     log: { error() {} } as unknown as Log,
     onUpdateRefused() {},

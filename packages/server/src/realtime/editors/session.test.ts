@@ -19,6 +19,7 @@ import type { Log } from '../../platform/log/log.ts'
 import { Scheduler } from '../../platform/turns/scheduler.ts'
 import { Limiter } from '../../platform/turns/limiter.ts'
 import { StartQueue } from '../../platform/turns/start-queue.ts'
+import { noSharedLists } from '../../../test/support/no-peers.ts'
 import { SteppedClock } from '../../../test/support/clock.ts'
 import { AccessVersions } from '../authorization/access-versions.ts'
 import type { RoomDeps } from '../rooms/room-deps.ts'
@@ -71,6 +72,7 @@ function scene({
       readThreads: async () => ({ changed: [], removed: [], isTooMany: false }),
       scheduler: new Scheduler(),
       largeReads: new StartQueue(),
+      sharedLists: noSharedLists(),
       clock: new SteppedClock(1_000),
       log: { error: ({ err }: { err: unknown }) => failures.push(err) } as unknown as Log,
       onUpdateRefused() {},
@@ -86,6 +88,7 @@ function scene({
       maxBytes: Infinity,
       wake: (one) => void waiting.add(one),
       makeSpace() {},
+      sharedLists: noSharedLists(),
       run() {},
       onDropped,
     })
