@@ -62,8 +62,8 @@ async function createScene() {
         },
       }
     }
-    join('viewer', false)
-    return { relay, join, received, seen: () => [...relay.awareness.clientIds].toSorted() }
+    const viewer = join('viewer', false)
+    return { relay, join, viewer, received, seen: () => [...relay.awareness.clientIds].toSorted() }
   }
   const servers = [start(), start()] as const
   await new Promise(setImmediate)
@@ -86,7 +86,7 @@ describe('awareness states on two servers', () => {
     const { a, b } = await createScene()
     const before = a.join('ada')
     before.set(7, 5, '{"cursor":1}')
-    await eventually(b.seen).toEqual([7])
+    await eventually(() => b.received).toHaveLength(1)
     const after = b.join('ada')
     after.set(7, 5, '{"cursor":1}')
     await eventually(() => a.relay.awareness.ownState(7)).toBeUndefined()
@@ -99,6 +99,22 @@ describe('awareness states on two servers', () => {
     }
     after.leave()
     await eventually(() => [a.seen(), b.seen()]).toEqual([[], []])
+  })
+
+  test('[B4.5] a client that moves to a server that did not have the editor open keeps its state', async () => {
+    const { a, b } = await createScene()
+    a.join('ada').set(7, 5, '{"cursor":1}')
+    await eventually(() => b.received).toHaveLength(1)
+    b.viewer.leave()
+    // The server gets the old state after the same state of the new session.
+    b.join('ada').set(7, 5, '{"cursor":1}')
+    await eventually(() => a.relay.awareness.ownState(7)).toBeUndefined()
+    a.join('bob').set(8, 1, '{}')
+    await eventually(() => [a.seen(), b.seen()]).toEqual([
+      [7, 8],
+      [7, 8],
+    ])
+    expect(b.relay.awareness.ownState(7)).toBeDefined()
   })
 
   test('[B4.5] [R31.1] a state of another server is refused for an id that another user owns, and removed when the id gets an owner', async () => {
