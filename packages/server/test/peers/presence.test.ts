@@ -92,15 +92,15 @@ describe.each(links)('presence on two servers with the link %s', (link) => {
     const tenant = await given.tenant(a)
     onTestFinished(() => void (a.clock.offsetMs = 0))
     const view = await watch(b, tenant)
-    const yves = yjsClient(a, await tokenFor(tenant, 'yves'))
-    await synced(yves)
-    await eventually(() => view.present).toEqual({ yves: 'online' })
+    const sal = await enter(a, tenant, 'sal')
+    await eventually(() => view.present).toEqual({ sal: 'online' })
+    await sal.settled()
     a.clock.offsetMs = 5 * minute + 1_000
-    await eventually(() => view.present).toEqual({ yves: 'away' })
+    await eventually(() => view.present).toEqual({ sal: 'away' })
     a.clock.offsetMs = 10 * minute + 1_000
-    await eventually(() => view.present).toEqual({ yves: 'offline' })
-    yves.text.insert(0, 'back')
-    await eventually(() => view.present).toEqual({ yves: 'online' })
+    await eventually(() => view.present).toEqual({ sal: 'offline' })
+    sal.send({ type: 'setPresence', ref: 1 })
+    await eventually(() => view.present).toEqual({ sal: 'online' })
   })
 
   test('[B4.2] a user who moves to another server, and connects there before the old connection ends, stays in the list', async () => {
