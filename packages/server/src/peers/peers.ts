@@ -98,6 +98,11 @@ export class Peers {
     })
   }
 
+  /** Whether there can be no other servers. */
+  get isAlone(): boolean {
+    return this.#link === undefined
+  }
+
   get isConnected(): boolean {
     return this.#link?.isConnected === true
   }

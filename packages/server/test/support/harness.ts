@@ -168,10 +168,10 @@ async function startOne(store: Store, options: ServerOptions): Promise<TestServe
     metrics,
     log,
     bus,
+    link: options.link,
     clock: serverClock,
     jobPollMs,
     threads,
-    link: options.link,
     // Tests call servers at 127.0.0.1 only, by that address.
     resolveHost: () => Promise.reject(new Error('Tests resolve no names.')),
   })

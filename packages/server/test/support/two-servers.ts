@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
+import type { ServerLink, ServerLinkListener } from '../../src/platform/server-link/server-link.ts'
 import { type ServerOptions, startServer, type TestServer } from './harness.ts'
 import { type LinkKind, linkOptions } from './links.ts'
 import { metric } from './metrics-page.ts'
+
+/** How servers reach each other. */
+export const linksThatConnect = ['memory', 'PostgreSQL', 'Redis'] as const
 
 /** Starts two servers on one PostgreSQL database, and waits until they know of each other. */
 async function startBoth(
@@ -52,4 +56,36 @@ export function useTwoServers(kind: LinkKind, options: ServerOptions = {}): [Tes
     for (const server of servers) await server.stop?.()
   })
   return servers
+}
+
+/** A link that a test can cut. */
+export function cuttableLink(link: ServerLink) {
+  let isCut = false
+  let listener: ServerLinkListener | undefined
+  return {
+    link: {
+      name: link.name,
+      carriesData: link.carriesData,
+      get delayMs() {
+        return link.delayMs
+      },
+      get isConnected() {
+        return !isCut && link.isConnected
+      },
+      start(on) {
+        listener = on
+        link.start({ ...on, onMessage: (message) => !isCut && on.onMessage(message) })
+      },
+      send: (message) => !isCut && link.send(message),
+      stop: () => link.stop(),
+    } satisfies ServerLink as ServerLink,
+    cut() {
+      isCut = true
+      listener?.onDisconnected('The test has cut it.')
+    },
+    restore() {
+      isCut = false
+      listener?.onConnected()
+    },
+  }
 }

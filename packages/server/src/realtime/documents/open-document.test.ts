@@ -11,7 +11,7 @@ import { AccessVersions } from '../authorization/access-versions.ts'
 import { sweepMs } from '../sockets/heartbeat.ts'
 import { OpenDocument, type OpenDocumentDeps } from './open-document.ts'
 import { Participant } from './participant.ts'
-import { noPeers } from '../../../test/support/peers.ts'
+import { noPeers, noSharedLists } from '../../../test/support/peers.ts'
 
 const startMs = 1_000_000
 const second = 1_000
@@ -38,6 +38,7 @@ async function scene({ expiresAfterSeconds = 3_600, tokenSeconds = 7_200 } = {})
     scheduler: new Scheduler(),
     largeReads: new StartQueue(),
     readThreads: async () => ({ changed: [], removed: [], isTooMany: false }),
+    sharedLists: noSharedLists(),
     clock,
     log: { error() {} } as unknown as Log,
     onUpdateRefused() {},

@@ -1,5 +1,6 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
 import type { Fault } from '../../crdt/updates/fault.ts'
+import type { SharedLists } from '../../peers/shared-lists.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { decodeRow } from '../../peers/editor-rows.ts'
 import { decodeSeq, documentAddress, editorAddress } from '../../peers/hints.ts'
@@ -40,6 +41,8 @@ export interface OpenDocumentDeps {
   largeReads: StartQueue
   /** Reads the annotations of a document that changed between two positions. */
   readThreads: ReadThreads
+  /** Lists over all servers. */
+  sharedLists: SharedLists
   clock: Clock
   log: Log
   onUpdateRefused: (reason: Fault['code']) => void
@@ -115,9 +118,10 @@ export class OpenDocument implements DocumentRef {
     this.#authorizer = new Authorizer({ clock, evaluate, onError }, this, this.members)
     this.presence = new LivePresence({
       now: () => clock.now(),
-      onError: onError,
+      onError,
       read: (userIds) => this.#readPresence(userIds),
       run: (steps) => this.#run(steps),
+      share: (source) => deps.sharedLists.create('presence', [this.apiKey, documentKey(this)], source),
     })
     this.feed = new DocumentFeed({
       readThreads: (from, to) => this.#readThreads(from, to),
@@ -181,10 +185,12 @@ export class OpenDocument implements DocumentRef {
     this.onActivity()
     this.members.delete(member)
     this.presence.leave(member)
+    if (this.members.size === 0) this.presence.close()
   }
 
   /** Call it when the member is granted access. Shows its user as present, unless it is a backend. */
   enter(member: DocumentMember): void {
+    this.presence.open()
     if (member.identity.access !== 'backend') this.presence.enter(member, member.reportsIdleness)
   }
 

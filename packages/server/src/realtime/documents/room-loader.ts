@@ -2,6 +2,7 @@ import type { CloseReason } from '@plenum/protocol/realtime'
 import type { Limits } from '../../config.ts'
 import type { Crdt } from '../../crdt/crdt.ts'
 import { sourceOf } from '../../crdt/document-threads.ts'
+import type { SharedLists } from '../../peers/shared-lists.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Limiter } from '../../platform/turns/limiter.ts'
 import * as editorLog from '../../store/editors/log.ts'
@@ -17,6 +18,8 @@ export interface RoomLoaderDeps {
   limits: Pick<Limits, 'editorBytes'>
   /** Limits client-triggered queries, fairly per user. */
   gate: Limiter
+  /** Lists over all servers. */
+  sharedLists: SharedLists
   log: Log
 }
 
@@ -48,7 +51,7 @@ export class RoomLoader {
   }
 
   async #load({ apiKey, ref, userId, run, onDropped }: RoomRequest): Promise<EditorRoom> {
-    const { database, crdt, appender, limits, gate } = this.#deps
+    const { database, crdt, appender, limits, gate, sharedLists } = this.#deps
     const stored = await gate.run(apiKey, () => editorLog.load(database.read, apiKey, ref), userId)
     // Clients are sent only what is durable.
     await database.durable()
@@ -65,6 +68,7 @@ export class RoomLoader {
       maxBytes: limits.editorBytes,
       wake: appender.wake,
       makeSpace: appender.makeSpace,
+      sharedLists,
       run,
       onDropped,
     })

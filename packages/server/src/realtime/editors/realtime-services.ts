@@ -8,6 +8,7 @@ import { type Fault, faultCodes } from '../../crdt/updates/fault.ts'
 import type { Bus } from '../../bus.ts'
 import type { Peers } from '../../peers/peers.ts'
 import type { Signals } from '../../peers/signals.ts'
+import { SharedLists } from '../../peers/shared-lists.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { LiveNumbers } from '../../platform/metrics/live-metrics.ts'
@@ -74,6 +75,7 @@ export class RealtimeServices {
   readonly inboxes: OpenInboxes
   readonly #commits: Commits
   readonly #appender: Appender
+  readonly #sharedLists: SharedLists
   /** How many updates were refused for each reason, since the start. */
   readonly #refusedUpdates = noRefusals()
 
@@ -84,12 +86,14 @@ export class RealtimeServices {
     const commits = new Commits(database, deps.signals)
     const appender = new Appender({ ...deps, commits, now })
     const evaluator = new AccessEvaluator({ ...deps, gate, creationLimits: new CreationLimits(deps) })
+    const sharedLists = new SharedLists(deps)
     this.documents = new DocumentDirectory({
       ...deps,
+      sharedLists,
       gate,
       scheduler,
       appender,
-      roomLoader: new RoomLoader({ ...deps, gate, appender }),
+      roomLoader: new RoomLoader({ ...deps, sharedLists, gate, appender }),
       largeReads: new StartQueue(),
       evaluateAccess: (document, clients) => evaluator.evaluate(document, clients),
       onUpdateRefused: (reason) => this.#refusedUpdates[reason]++,
@@ -102,6 +106,7 @@ export class RealtimeServices {
     this.inboxes = new OpenInboxes(deps)
     this.#commits = commits
     this.#appender = appender
+    this.#sharedLists = sharedLists
   }
 
   get numbers(): Omit<LiveNumbers, 'connections' | 'closes'> {
@@ -131,6 +136,7 @@ export class RealtimeServices {
 
   close(): void {
     this.documents.close()
+    this.#sharedLists.close()
     this.inboxes.close()
   }
 }

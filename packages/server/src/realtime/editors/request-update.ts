@@ -40,6 +40,7 @@ class RequestMember implements Member, ParticipantListener {
   readonly isPresent = false
   readonly codec = { key: 'request', update: () => noBytes, awareness: () => noBytes }
   readonly sessionId = newId('req')
+  readonly openedAt = 0
   readonly pace = new BytePace(1)
   /** Rejects when the request has failed. Never resolves. */
   readonly failure: Promise<never>
@@ -87,7 +88,7 @@ class RequestMember implements Member, ParticipantListener {
   }
 
   leave(): void {
-    if (this.#state.name === 'open') this.#state.room.members.delete(this)
+    if (this.#state.name === 'open') this.#state.room.leave(this)
     this.#state = { name: 'left' }
     this.#participant.leave()
   }

@@ -23,7 +23,7 @@ import { SteppedClock } from '../../../test/support/clock.ts'
 import { AccessVersions } from '../authorization/access-versions.ts'
 import type { RoomDeps } from '../rooms/room-deps.ts'
 import { Participant } from '../documents/participant.ts'
-import { noPeers } from '../../../test/support/peers.ts'
+import { noPeers, noSharedLists } from '../../../test/support/peers.ts'
 
 const as = (accessRole: 'viewer' | 'editor'): Decision => ({
   allowed: true,
@@ -73,6 +73,7 @@ function scene({
       readThreads: async () => ({ changed: [], removed: [], isTooMany: false }),
       scheduler: new Scheduler(),
       largeReads: new StartQueue(),
+      sharedLists: noSharedLists(),
       clock: new SteppedClock(1_000),
       log: { error: ({ err }: { err: unknown }) => failures.push(err) } as unknown as Log,
       onUpdateRefused() {},
@@ -88,6 +89,7 @@ function scene({
       maxBytes: Infinity,
       wake: (one) => void waiting.add(one),
       makeSpace() {},
+      sharedLists: noSharedLists(),
       run() {},
       onDropped,
     })

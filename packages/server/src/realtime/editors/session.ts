@@ -5,6 +5,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { WorkQueue, type WorkQueueOwner } from '../../platform/turns/work-queue.ts'
 import type { Participant } from '../documents/participant.ts'
 import { AwarenessDelivery, type AwarenessReceiver } from '../rooms/awareness/awareness-delivery.ts'
+import { maxAwarenessBytesPerSecond } from '../rooms/awareness/awareness-item.ts'
 import { emptyAwareness } from '../rooms/awareness/awareness-update.ts'
 import type { Member } from '../rooms/member.ts'
 import { isOutOfOrder, isRecoverable, readOnly } from '../rooms/refusals.ts'
@@ -50,13 +51,12 @@ const maxOutOfOrder = 10_000
 const emptyUpdate = Uint8Array.of(0, 0)
 /** From this size on, some 4,000 clients, comparing a state vector with the document takes more than 0.5 ms. */
 const largeVectorBytes = 32 * 1024
-/** Limit of the awareness states of each client. A cursor that moves thirty times a second takes about 10 KB a second. */
-const maxAwarenessBytesPerSecond = 32 * 1024
 
 /** One client in one editor, in any dialect. */
 export class EditorSession implements Member, WorkQueueOwner, AskedClient, AwarenessReceiver {
   readonly codec: EditorCodec
   readonly sessionId: string
+  readonly openedAt = performance.now()
   readonly pace = new BytePace(maxAwarenessBytesPerSecond)
   readonly connection: Connection
   readonly #participant: Participant
@@ -169,8 +169,9 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
     this.#state = { name: 'open', room, outOfOrder: [] }
     onLoaded?.(room)
     room.members.add(this)
+    room.relay.onJoined()
     if (requestsUpdates) this.requestMissingUpdates()
-    this.#delivery.sendAll(room.awareness)
+    this.#delivery.sendAll(room.relay.awareness)
     this.#waiting.start()
   }
 
@@ -306,10 +307,10 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
 
   awareness(update: Uint8Array): void {
     this.#run(({ room }) => {
-      const result = room.awareness.receive(this, update)
+      const result = room.relay.awareness.receive(this, update)
       if (result === 'malformed') return this.close('badMessage', 'Malformed awareness update.')
       if (result === 'tooLarge') return this.close('badMessage', 'An awareness state has at most 16 KiB.')
-      room.broadcastAwareness()
+      room.relay.broadcastAwareness()
       const { document } = this.#participant
       if (result === 'changed') document.markActive(this.#participant)
       else document.touch(this.#participant)
@@ -318,14 +319,15 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
 
   /** Relays a stateless message, which is not stored, to the other clients of the editor. */
   relay(payload: Uint8Array, onRefused: (refusal: StatelessRefusal) => void): void {
-    this.#run(({ room }) => room.stateless.send(this, payload, onRefused))
+    this.#run(({ room }) => room.relay.stateless.send(this, payload, onRefused))
   }
 
   queryAwareness(): void {
     this.#run(({ room }) => {
       // Whether all states were sent to the client less than a second ago, and all changes since.
       const isSoon = this.#delivery.msSinceSendAll < minSendAllIntervalMs
-      if (isSoon || !this.#delivery.sendAll(room.awareness)) this.send(this.codec.awareness(emptyAwareness))
+      if (isSoon || !this.#delivery.sendAll(room.relay.awareness))
+        this.send(this.codec.awareness(emptyAwareness))
     })
   }
 
@@ -368,7 +370,7 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
     if (this.#state.name !== 'open') return false
     const { room } = this.#state
     this.#missing.retry(room)
-    this.#delivery.catchUp(room.awareness)
+    this.#delivery.catchUp(room.relay.awareness)
     return this.#missing.isDelayed || this.#delivery.hasUnsent
   }
 
@@ -393,8 +395,6 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
     this.#waiting.clear()
     this.#backpressure.releaseAll()
     if (before.name === 'loading') return
-    before.room.members.delete(this)
-    before.room.awareness.leave(this.sessionId)
-    before.room.broadcastAwareness()
+    before.room.leave(this)
   }
 }

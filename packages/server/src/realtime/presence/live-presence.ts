@@ -1,8 +1,12 @@
 import type { OnlineStatus } from '@plenum/protocol/realtime'
+import type { SharedItem } from '../../peers/list-messages.ts'
+import type { ServerId } from '../../peers/peers.ts'
+import type { SharedList, SharedListSource } from '../../peers/shared-list.ts'
 import type { PresenceEntry } from '../../store/documents/presence.ts'
 import { Limiter } from '../../platform/turns/limiter.ts'
 import { PresenceBroadcast, type PresenceSubscriber } from './presence-broadcast.ts'
 import { PresenceFields } from './presence-fields.ts'
+import { clientOfItem, presenceItemOf } from './presence-item.ts'
 import { type IdentityHolder, type PresentClient, PresentPerson } from './present-person.ts'
 
 export interface PresenceDeps {
@@ -12,6 +16,8 @@ export interface PresenceDeps {
   onError: (error: unknown) => void
   /** Runs the steps in turns with other work. */
   run: (steps: Iterator<unknown>) => void
+  /** Shares the users of the clients with other servers. Undefined if there are none. */
+  share?: (source: SharedListSource) => SharedList | undefined
 }
 
 /** What a client sets for itself. An undefined field stays as it is. */
@@ -27,8 +33,8 @@ const maxListBytes = 1024 * 1024
 const maxUpdatesPerList = 200
 
 /**
- * The presence list of an open document: the users of all clients, in every dialect, and the users that backends add. The
- * entries of clients are never stored.
+ * The presence list of an open document: the users of all clients, in every dialect and on all servers, and the users that
+ * backends add. The entries of clients are never stored.
  */
 export class LivePresence {
   readonly #deps: PresenceDeps
@@ -36,6 +42,8 @@ export class LivePresence {
   readonly #people = new Map<string, PresentPerson>()
   readonly #clients = new Map<IdentityHolder, PresentClient>()
   readonly #broadcast: PresenceBroadcast
+  /** The users of the clients of all servers. */
+  readonly #shared: SharedList | undefined
   #loading: Promise<void> | undefined
   /** Runs one read of the database at a time. */
   readonly #reads = new Limiter(1, { startsAtOnce: true })
@@ -50,6 +58,49 @@ export class LivePresence {
     this.#deps = deps
     const { now, run } = deps
     this.#broadcast = new PresenceBroadcast({ now, run, onUpdated: (person) => this.#onUpdated(person) })
+    this.#shared = deps.share?.({
+      ownKeys: () => this.#ownUserIds(),
+      ownItem: (userId) => this.#ownItem(userId),
+      onItem: (server, userId, item) => this.#onItem(server, userId, item),
+      onRemoved: (server, userId) => this.#setServerClient(server, userId, undefined),
+      run,
+    })
+  }
+
+  /** Call it when a client of this server has opened the document. From now on, other servers send their clients. */
+  open(): void {
+    this.#shared?.open()
+  }
+
+  /** Call it when the last client of this server has left. */
+  close(): void {
+    this.#shared?.close()
+  }
+
+  #ownUserIds(): Set<string> {
+    const userIds = new Set<string>()
+    for (const { person } of this.#clients.values()) userIds.add(person.userId)
+    return userIds
+  }
+
+  #ownItem(userId: string): SharedItem | undefined {
+    const person = this.#people.get(userId)
+    return person && presenceItemOf(person, this.#deps.now())
+  }
+
+  #onItem(server: ServerId, userId: string, item: SharedItem): void {
+    const person = this.#people.get(userId) ?? new PresentPerson(userId)
+    const client = clientOfItem(server, person, item)
+    this.#people.set(userId, person)
+    this.#setServerClient(server, userId, client)
+  }
+
+  /** Replaces what represents the user's clients on another server. */
+  #setServerClient(server: ServerId, userId: string, client: PresentClient | undefined): void {
+    const person = this.#people.get(userId)
+    if (!person) return
+    person.setServerClient(server, client)
+    this.#broadcast.markChanged(person)
   }
 
   enter(holder: IdentityHolder, reportsIdleness: boolean): void {
@@ -68,6 +119,7 @@ export class LivePresence {
       seenSeq: seq,
       seenAt: now,
     }
+    person.onActive(now)
     // Unlike a spread, this leaves no space for further clients.
     person.clients = person.clients.concat(client)
     this.#clients.set(holder, client)
@@ -89,6 +141,7 @@ export class LivePresence {
     this.#markSeen(client)
     client.activeSeq = client.seenSeq
     client.activeAt = client.seenAt
+    client.person.onActive(client.seenAt)
     const { shown } = client.person
     if (shown?.sourceClient !== client || shown.status !== 'online') {
       this.#broadcast.markChanged(client.person)
@@ -249,6 +302,7 @@ export class LivePresence {
   }
 
   #onUpdated(person: PresentPerson): void {
+    this.#shared?.update(person.userId)
     this.#nextChangeAt = Math.min(this.#nextChangeAt, person.changesAt)
     if (person.isGone) this.#people.delete(person.userId)
   }

@@ -1,4 +1,5 @@
 import type { OnlineStatus } from '@plenum/protocol/realtime'
+import type { ServerId } from '../../peers/peers.ts'
 import { flatText } from '../../platform/flat-text.ts'
 import { BytePace } from '../../platform/turns/byte-pace.ts'
 import { retentionMs, type PresenceEntry } from '../../store/documents/presence.ts'
@@ -28,9 +29,18 @@ export interface IdentityHolder {
   readonly hasWriteRole: boolean
 }
 
-/** One client of a person. Events of clients and backends are numbered together, so the highest number is the latest. */
+/**
+ * One client of a person, or all clients of the person on another server. Events of clients and backends are numbered
+ * together, so the highest number is the latest.
+ */
 export interface PresentClient {
   readonly person: PresentPerson
+  /** The other server. It decides about the status of its clients, so time alone does not change it here. */
+  readonly server?: ServerId
+  /** The user's activity on the other server. See `PresentPerson.activity`. */
+  readonly activity?: number
+  /** When the entry of the other server has changed, in epoch milliseconds. */
+  readonly changedAt?: number | undefined
   readonly holder: IdentityHolder
   /** Whether the client reports when its user is idle. Then its status is kept as long as it sends messages. */
   readonly reportsIdleness: boolean
@@ -40,7 +50,7 @@ export interface PresentClient {
   /** Number and time of the last activity of the user at this client. */
   activeSeq: number
   activeAt: number
-  /** Number and time of the last message of the client. */
+  /** Number and time of the last message of the client. See also `seqOfOtherServer`. */
   seenSeq: number
   seenAt: number
 }
@@ -52,6 +62,8 @@ export interface ShownEntry {
   /** How many leading characters of `json` are compared. An entry of a client is compared without its timestamp. */
   comparedLength: number
   status: OnlineStatus
+  /** When the entry has changed, in epoch milliseconds. */
+  changedAt: number
   /** The client that the entry comes from. Undefined if a backend made the latest update. */
   sourceClient: PresentClient | undefined
 }
@@ -73,6 +85,12 @@ export class PresentPerson {
   changeSeq = 0
   /** Whether `shown` has changed since it was last broadcast. */
   mustBroadcast = false
+  /**
+   * Orders the user's activity on different servers: the highest number is that of the latest. About the time of an activity
+   * after which this server was the latest, in epoch milliseconds, but higher than all numbers that this server knew then. So
+   * servers with different clocks agree.
+   */
+  activity = 0
   /** Bounds the bytes that the changes of one user send to everybody in the document. */
   readonly pace = new BytePace(maxBytesPerSecond)
 
@@ -95,6 +113,48 @@ export class PresentPerson {
     return this.clients.length === 0 && this.backendEntry === undefined
   }
 
+  /** The clients of this server. */
+  get ownClients(): readonly PresentClient[] {
+    return this.clients.filter(({ server }) => server === undefined)
+  }
+
+  /** Call it when the user is active on this server. */
+  onActive(now: number): void {
+    let latest = 0
+    for (const { activity = 0 } of this.clients) latest = Math.max(latest, activity)
+    if (latest < this.activity) return
+    // The fraction decides between servers with equal numbers.
+    this.activity = Math.max(now, Math.ceil(latest)) + Math.random()
+  }
+
+  /** Replaces what represents the user's clients on another server. */
+  setServerClient(server: ServerId, client: PresentClient | undefined): void {
+    const others = this.clients.filter((one) => one.server !== server)
+    this.clients = client ? others.concat(client) : others
+    const { activeAt = 0 } = latestOf(this.ownClients) ?? {}
+    const { activity = 0 } = client ?? {}
+    // The user has been active here since, which the other server does not know.
+    if (this.activity < activity && activity < activeAt) this.activity = activeAt + Math.random()
+  }
+
+  /** The client at which the user was active last. */
+  get #latestClient(): PresentClient | undefined {
+    let latest = latestOf(this.ownClients)
+    let latestActivity = latest ? this.activity : 0
+    for (const client of this.clients) {
+      const { activity = 0 } = client
+      if (activity > latestActivity) [latest, latestActivity] = [client, activity]
+    }
+    return latest
+  }
+
+  /** Whether an update of a backend is later than the last message of these clients. */
+  isOverridden(clients: readonly PresentClient[]): boolean {
+    let seenSeq = -1
+    for (const client of clients) seenSeq = Math.max(seenSeq, client.seenSeq)
+    return seenSeq <= this.hiddenSeq || (this.backendEntry !== undefined && seenSeq < this.backendSeq)
+  }
+
   /** Computes `shown` again. Returns true if it has changed. */
   update(now: number): boolean {
     if (this.backendEntry && expiryOf(this.backendEntry) <= now) this.backendEntry = undefined
@@ -111,27 +171,21 @@ export class PresentPerson {
 
   /** Returns undefined if the list does not show the person. */
   #computeShown(now: number): ShownEntry | undefined {
-    let sourceClient: PresentClient | undefined
-    let seenSeq = 0
-    for (const client of this.clients) {
-      if (!sourceClient || client.activeSeq > sourceClient.activeSeq) sourceClient = client
-      seenSeq = Math.max(seenSeq, client.seenSeq)
-    }
+    const sourceClient = this.#latestClient
     const { backendEntry } = this
-    if (backendEntry && (!sourceClient || this.backendSeq > seenSeq)) {
-      return showBackendEntry(backendEntry, sourceClient)
-    }
-    return sourceClient && seenSeq > this.hiddenSeq ? this.#showClient(sourceClient, now) : undefined
+    if (!sourceClient) return backendEntry && showBackendEntry(backendEntry, undefined)
+    if (!this.isOverridden(this.clients)) return this.#showClient(sourceClient, now)
+    return backendEntry && showBackendEntry(backendEntry, sourceClient)
   }
 
   #showClient(sourceClient: PresentClient, now: number): ShownEntry {
-    let status: OnlineStatus = 'offline'
-    for (const client of this.clients) status = better(status, statusOf(client, now))
+    const status = bestStatusOf(this.clients, now)
+    const changedAt = sourceClient.changedAt ?? now
     const { name, email, look } = sourceClient.holder.identity
     const head = { userId: this.userId, name, email, ...look, onlineStatus: status }
     const entry = openJsonOf(head, sourceClient.data, 'client')
-    const json = flatText(`${entry},"timestamp":${now}}`)
-    return { json, comparedLength: entry.length, status, sourceClient }
+    const json = flatText(`${entry},"timestamp":${changedAt}}`)
+    return { json, comparedLength: entry.length, status, changedAt, sourceClient }
   }
 
   #nextChangeAt(now: number): number {
@@ -149,9 +203,28 @@ const comparedPart = (entry: ShownEntry | undefined) => entry?.json.slice(0, ent
 
 const expiryOf = ({ lastUpdated }: PresenceEntry) => lastUpdated + retentionMs
 
+/** The client of this server at which the user was active last. */
+export function latestOf(ownClients: readonly PresentClient[]): PresentClient | undefined {
+  let latest: PresentClient | undefined
+  for (const client of ownClients) if (!latest || client.activeSeq > latest.activeSeq) latest = client
+  return latest
+}
+
+export function bestStatusOf(clients: readonly PresentClient[], now: number): OnlineStatus {
+  let status: OnlineStatus = 'offline'
+  for (const client of clients) status = better(status, statusOf(client, now))
+  return status
+}
+
+/**
+ * The number of the last message of clients on another server. That server decides whether an update of a backend is later
+ * than all their messages.
+ */
+export const seqOfOtherServer = (isOverridden: boolean): number => (isOverridden ? -1 : Infinity)
+
 /** Since when the user counts as idle, in epoch milliseconds. */
-const idleSince = ({ reportsIdleness, seenAt, activeAt }: PresentClient) =>
-  reportsIdleness ? seenAt : activeAt
+const idleSince = ({ server, reportsIdleness, seenAt, activeAt }: PresentClient) =>
+  server !== undefined ? Infinity : reportsIdleness ? seenAt : activeAt
 
 function statusOf(client: PresentClient, now: number): OnlineStatus {
   const idleMs = now - idleSince(client)
@@ -170,7 +243,7 @@ function showBackendEntry(entry: PresenceEntry, client: PresentClient | undefine
     onlineStatus: status,
   }
   const json = flatText(`${openJsonOf(head, client?.data, 'rest')},"timestamp":${lastUpdated}}`)
-  return { json, comparedLength: json.length, status, sourceClient: undefined }
+  return { json, comparedLength: json.length, status, changedAt: lastUpdated, sourceClient: undefined }
 }
 
 /** The JSON of the entry without its closing brace. */

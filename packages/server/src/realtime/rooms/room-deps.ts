@@ -1,4 +1,5 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
+import type { SharedLists } from '../../peers/shared-lists.ts'
 import type { EditorLog } from '../../store/editors/log.ts'
 import type { EditorRef } from '../../store/refs.ts'
 import type { Crdt } from '../../crdt/crdt.ts'
@@ -18,6 +19,8 @@ export interface RoomDeps<Room> {
   wake: (room: Room) => void
   /** Called when an update did not fit into the editor: a snapshot may make space. */
   makeSpace: (room: Room) => void
+  /** Lists over all servers. */
+  sharedLists: SharedLists
   /** Runs the steps one by one, in turns with other work. */
   run: (steps: Iterator<unknown>) => void
   /** Called once, by `EditorRoom.drop`. An idle room is removed without this call. */

@@ -5,12 +5,11 @@ import type { Contents } from '../../store/editors/editors.ts'
 import type { EditorRef } from '../../store/refs.ts'
 import { editorAddress } from '../../peers/hints.ts'
 import { AwaitedItems } from './awaited-items.ts'
-import { AwarenessStates } from './awareness/awareness.ts'
-import { createAwarenessBroadcast } from './awareness-broadcast.ts'
 import { broadcastRows } from './broadcast.ts'
 import { type ClientOwner, ClientOwners } from './client-owners.ts'
 import { CommittedLog } from './committed-log.ts'
 import type { DocumentIndex } from '../../crdt/updates/document-index.ts'
+import { EditorRelay } from './editor-relay.ts'
 import { OutOfOrderBuffer } from './out-of-order-buffer.ts'
 import type { Member } from './member.ts'
 import {
@@ -24,14 +23,12 @@ import {
 } from './queued-update.ts'
 import { isOutOfOrder, missingUpdate, readOnly } from './refusals.ts'
 import type { WorkOwner } from '../../platform/turns/fair-queue.ts'
-import type { PacedBroadcast } from '../../platform/turns/paced-broadcast.ts'
 import { addRowsAfter, buildStoredIndex } from './stored-index.ts'
 import { PostponedWork } from './postponed-work.ts'
 import { RoomContent } from './room-content.ts'
 import { RoomLimits } from './room-limits.ts'
 import type { RoomDeps } from './room-deps.ts'
 import { splitUpdate } from './split-update.ts'
-import { StatelessRelay } from './stateless-relay.ts'
 import { UpdateQueue } from './update-queue.ts'
 import type { Fault } from '../../crdt/updates/fault.ts'
 import type { Accepted } from '../../crdt/updates/validate-update.ts'
@@ -53,9 +50,8 @@ export class EditorRoom {
   /** Where other servers that have the editor open listen. */
   readonly address: string
   readonly members = new Set<Member>()
-  readonly awareness = new AwarenessStates((clientId) => this.#owners.ownerOf(clientId))
-  readonly #awarenessBroadcast: PacedBroadcast<Member>
-  readonly stateless: StatelessRelay
+  /** Awareness and stateless messages. */
+  readonly relay: EditorRelay
   readonly committed: CommittedLog
   readonly content: RoomContent
   /** The index of the committed rows and the queued updates together. */
@@ -81,8 +77,8 @@ export class EditorRoom {
     this.address = editorAddress(apiKey, ref)
     this.#index = index
     this.#owners = new ClientOwners(stored?.owners ?? new Map(), (clientId, userId) => {
-      this.awareness.onOwned(clientId, userId)
-      this.broadcastAwareness()
+      this.relay.awareness.onOwned(clientId, userId)
+      this.relay.broadcastAwareness()
     })
     this.createdAt = stored?.createdAt
     this.declared = { type: stored?.type ?? null, contentKey: stored?.contentKey ?? null }
@@ -95,9 +91,13 @@ export class EditorRoom {
       isOpen: () => !this.#isDropped && this.members.size > 0,
     })
     this.#limits = new RoomLimits(this.committed, this.#owners, maxBytes)
-    const { awareness: states, members } = this
-    this.#awarenessBroadcast = createAwarenessBroadcast({ states, members, run: deps.run })
-    this.stateless = new StatelessRelay(members, deps.run)
+    const ownerOf = (clientId: number) => this.#owners.ownerOf(clientId)
+    this.relay = new EditorRelay({ ...deps, apiKey, ref, members: this.members, ownerOf })
+  }
+
+  leave(member: Member): void {
+    this.members.delete(member)
+    this.relay.onLeft(member)
   }
 
   get exists(): boolean {
@@ -371,11 +371,6 @@ export class EditorRoom {
   acknowledge({ updates }: Batch, seq: number): void {
     this.#queue.settle(updates)
     for (const { outcome, hasChanges } of updates) outcome.saved(seq, hasChanges)
-  }
-
-  /** Call it when awareness states may have changed. */
-  broadcastAwareness(): void {
-    if (this.awareness.changeCount > 0) this.#awarenessBroadcast.start()
   }
 
   /** Whether the room has no members and nothing to store, so that it can be dropped. */

@@ -24,7 +24,8 @@ const tooManyWait: StatelessRefusal = {
 }
 
 interface StatelessMessage {
-  from: Member
+  /** Undefined if the message comes from another server. */
+  from: Member | undefined
   payload: Uint8Array
 }
 
@@ -33,8 +34,14 @@ export class StatelessRelay {
   readonly #waiting: StatelessMessage[] = []
   #waitingBytes = 0
   readonly #broadcast: PacedBroadcast<Member>
+  readonly #sendToServers: (payload: Uint8Array) => void
 
-  constructor(members: ReadonlySet<Member>, run: (steps: Iterator<unknown>) => void) {
+  constructor(
+    members: ReadonlySet<Member>,
+    run: (steps: Iterator<unknown>) => void,
+    sendToServers: (payload: Uint8Array) => void = () => {},
+  ) {
+    this.#sendToServers = sendToServers
     this.#broadcast = new PacedBroadcast({
       recipients: members,
       countWaiting: () => this.#waiting.length,
@@ -46,16 +53,27 @@ export class StatelessRelay {
   /** Queues the message, or calls `onRefused`. */
   send(from: Member, payload: Uint8Array, onRefused: (refusal: StatelessRefusal) => void): void {
     if (!from.canWriteNow) return onRefused(mayNotWrite)
-    const bytes = bytesOf(payload)
-    if (this.#waitingBytes + bytes > maxWaitingBytes) return onRefused(tooManyWait)
-    this.#waiting.push({ from, payload })
+    if (!this.#queue({ from, payload })) onRefused(tooManyWait)
+  }
+
+  /** Queues the message of a client on another server, unless too many wait. */
+  receiveFromServer(payload: Uint8Array): void {
+    this.#queue({ from: undefined, payload })
+  }
+
+  #queue(message: StatelessMessage): boolean {
+    const bytes = bytesOf(message.payload)
+    if (this.#waitingBytes + bytes > maxWaitingBytes) return false
+    this.#waiting.push(message)
     this.#waitingBytes += bytes
     this.#broadcast.start()
+    return true
   }
 
   #takePart(): BroadcastPart<Member> {
     const { from, payload } = this.#waiting.shift() as StatelessMessage
     this.#waitingBytes -= bytesOf(payload)
+    if (from) this.#sendToServers(payload)
     const frameFor = encodeOncePerKey((codec) => codec.stateless?.(payload))
     const send = (member: Member) => {
       const frame = member === from ? undefined : frameFor(member.codec)

@@ -6,6 +6,7 @@ import { BytePace } from '../../../platform/turns/byte-pace.ts'
 
 const owner = (sessionId: string, userId = 'ada'): AwarenessOwner => ({
   sessionId,
+  openedAt: 0,
   userId,
   email: undefined,
   hasWriteRole: true,

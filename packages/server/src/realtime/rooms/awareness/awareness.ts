@@ -1,11 +1,16 @@
+import type { ServerId } from '../../../peers/peers.ts'
 import { LazyMap, LazySet } from '../../../platform/lazy-collections.ts'
 import type { BytePace } from '../../../platform/turns/byte-pace.ts'
 import { type AwarenessEntry, readAwareness, withTrueIdentity, writeAwareness } from './awareness-update.ts'
 import { GoneClients } from './gone-clients.ts'
 
-/** A session that has the editor open. It owns the awareness state that it sets. */
+/** A session that has the editor open, here or on another server. It owns the awareness state that it sets. */
 export interface AwarenessOwner {
   readonly sessionId: string
+  /** The other server of the session. */
+  readonly server?: ServerId
+  /** When the session opened the editor, on the clock `performance.now`. */
+  readonly openedAt: number
   readonly userId: string
   readonly email: string | undefined
   /** Whether the latest decision about the user's access allows writing, even if that decision is stale. */
@@ -16,7 +21,7 @@ export interface AwarenessOwner {
   tryReserve(bytes: number): boolean
 }
 
-interface State {
+export interface AwarenessState {
   owner: AwarenessOwner
   /** The clock that the client sent. */
   ownClock: number
@@ -46,7 +51,7 @@ interface Part {
  * sets the state of one Yjs client id, its own. States of other ids in its messages are echoes or forgeries, and are ignored.
  */
 export class AwarenessStates {
-  readonly #states = new LazyMap<number, State>()
+  readonly #states = new LazyMap<number, AwarenessState>()
   readonly #clientIdOf = new LazyMap<string, number>()
   /** Yjs client ids whose latest change has not been broadcast. */
   readonly #changed = new LazySet<number>()
@@ -68,6 +73,23 @@ export class AwarenessStates {
     return this.#states.keys()
   }
 
+  /** The state of a Yjs client id that a session of this server has set. */
+  ownState(clientId: number): AwarenessState | undefined {
+    const state = this.#states.get(clientId)
+    return state?.owner.server === undefined ? state : undefined
+  }
+
+  /** The pace of the session on that other server, if the Yjs client id has its state. */
+  paceOf(clientId: number, server: ServerId): BytePace | undefined {
+    const owner = this.#states.get(clientId)?.owner
+    return owner?.server === server ? owner.pace : undefined
+  }
+
+  /** Sets the state of a session of another server, which has checked it. `clock` is the clock that it broadcasts. */
+  receiveFromServer(owner: AwarenessOwner, entry: AwarenessEntry, clock: number): void {
+    this.#receive(owner, entry, clock)
+  }
+
   /** Sets the session's state. Returns `renewed` if the state is unchanged: clients repeat it every 15 s. */
   receive(owner: AwarenessOwner, bytes: Uint8Array): 'malformed' | 'tooLarge' | 'renewed' | 'changed' {
     const own = this.#clientIdOf.get(owner.sessionId)
@@ -80,15 +102,17 @@ export class AwarenessStates {
   }
 
   /** Returns whether the state has changed. */
-  #receive(owner: AwarenessOwner, { clientId, clock, json }: AwarenessEntry): boolean {
+  #receive(owner: AwarenessOwner, { clientId, clock, json }: AwarenessEntry, minClock = 0): boolean {
     const own = this.#clientIdOf.get(owner.sessionId)
     if (own !== undefined && own !== clientId) return false
     if (!this.#mayUse(clientId, owner)) return false
     const known = this.#states.get(clientId)
     if (known && known.owner.sessionId !== owner.sessionId) {
       const isSameUser = known.owner.userId === owner.userId
-      // A client that reconnects takes its state over from its dead session, unless its clock is older.
-      if (isSameUser && clock < known.ownClock) return false
+      // A client that reconnects, here or to another server, takes its state over from its dead session.
+      if (isSameUser && isOlder({ ownClock: clock, owner }, known)) return false
+      // The other servers must know whose state it is now.
+      if (known.owner.server !== owner.server) this.#changed.add(clientId)
       known.owner.tryReserve(0)
       this.#clientIdOf.delete(known.owner.sessionId)
       this.#clientIdOf.set(owner.sessionId, clientId)
@@ -113,7 +137,13 @@ export class AwarenessStates {
       return false
     }
     const before = known?.clock ?? this.#gone.get(clientId)?.clock ?? -1
-    const state = { owner, ownClock: clock, clock: Math.max(clock, before + 1), json: trueJson, bytes }
+    const state = {
+      owner,
+      ownClock: clock,
+      clock: Math.max(clock, minClock, before + 1),
+      json: trueJson,
+      bytes,
+    }
     this.#states.set(clientId, state)
     this.#gone.delete(clientId)
     this.#changed.add(clientId)
@@ -201,3 +231,8 @@ export class AwarenessStates {
     return { clientIds, update: writeAwareness(entries) }
   }
 }
+
+/** Whether the first state is older than the second one of the same client. */
+const isOlder = (one: Pick<AwarenessState, 'ownClock' | 'owner'>, other: AwarenessState) =>
+  one.ownClock < other.ownClock ||
+  (one.ownClock === other.ownClock && one.owner.openedAt < other.owner.openedAt)

@@ -1,0 +1,113 @@
+import { isUtf8 } from 'node:buffer'
+import { type Address, addressOf, type Peers } from '../../peers/peers.ts'
+import type { SharedList, SharedListSource } from '../../peers/shared-list.ts'
+import type { SharedLists } from '../../peers/shared-lists.ts'
+import type { EditorRef } from '../../store/refs.ts'
+import type { PacedBroadcast } from '../../platform/turns/paced-broadcast.ts'
+import { addAwarenessItem, awarenessItemOf, sessionOf } from './awareness/awareness-item.ts'
+import { AwarenessStates } from './awareness/awareness.ts'
+import { createAwarenessBroadcast } from './awareness-broadcast.ts'
+import type { Member } from './member.ts'
+import { StatelessRelay } from './stateless-relay.ts'
+
+export interface EditorRelayDeps {
+  apiKey: string
+  ref: EditorRef
+  members: ReadonlySet<Member>
+  /** Returns the user who has written with a Yjs client id, or undefined. */
+  ownerOf: (clientId: number) => string | undefined
+  sharedLists: SharedLists
+  run: (steps: Iterator<unknown>) => void
+}
+
+/** The first byte of a stateless message between servers. Messages of another format are ignored. */
+const statelessFormat = 1
+const maxStatelessBytes = 64 * 1024
+
+/** Passes on what clients of an editor send each other and nobody stores, also between servers: awareness and stateless messages. */
+export class EditorRelay {
+  readonly awareness: AwarenessStates
+  readonly stateless: StatelessRelay
+  readonly #broadcast: PacedBroadcast<Member>
+  readonly #members: ReadonlySet<Member>
+  readonly #peers: Peers
+  /** The awareness states of all servers. Undefined if there can be no other servers. */
+  readonly #shared: SharedList | undefined
+  readonly #address: Address | undefined
+  #stopListening: (() => void) | undefined
+
+  constructor({ apiKey, ref, members, ownerOf, sharedLists, run }: EditorRelayDeps) {
+    const ids = [apiKey, ref.organizationId, ref.documentId, ref.editorId]
+    this.awareness = new AwarenessStates(ownerOf)
+    this.#members = members
+    this.#peers = sharedLists.peers
+    this.#address = this.#peers.isAlone ? undefined : addressOf(...ids)
+    this.#shared = sharedLists.create('awareness', ids, this.#createSource(run))
+    this.#broadcast = createAwarenessBroadcast({
+      states: this.awareness,
+      members,
+      run,
+      onTaken: (clientIds) => {
+        for (const clientId of clientIds) this.#shared?.update(String(clientId))
+      },
+    })
+    this.stateless = new StatelessRelay(members, run, (payload) => this.#sendStateless(payload))
+  }
+
+  /** Call it when a session of this server has joined the members. */
+  onJoined(): void {
+    const address = this.#address
+    if (address === undefined || this.#stopListening) return
+    this.#shared?.open()
+    this.#stopListening = this.#peers.listen('stateless', address, (body) => this.#receiveStateless(body))
+  }
+
+  /** Call it when a member has left. */
+  onLeft({ sessionId }: Member): void {
+    this.awareness.leave(sessionId)
+    this.broadcastAwareness()
+    if (this.#members.size > 0) return
+    this.#shared?.close()
+    this.#stopListening?.()
+    this.#stopListening = undefined
+  }
+
+  /** Call it when awareness states may have changed. */
+  broadcastAwareness(): void {
+    if (this.awareness.changeCount > 0) this.#broadcast.start()
+  }
+
+  #createSource(run: EditorRelayDeps['run']): SharedListSource {
+    const { awareness } = this
+    return {
+      *ownKeys() {
+        for (const clientId of awareness.clientIds) if (awareness.ownState(clientId)) yield String(clientId)
+      },
+      ownItem(key) {
+        const state = awareness.ownState(Number(key))
+        return state && awarenessItemOf(Number(key), state)
+      },
+      onItem: (server, key, item) => {
+        addAwarenessItem(awareness, server, Number(key), item)
+        this.broadcastAwareness()
+      },
+      onRemoved: (server, key) => {
+        // A client that has connected here meanwhile keeps its state.
+        awareness.leave(sessionOf(server, Number(key)).sessionId)
+        this.broadcastAwareness()
+      },
+      run,
+    }
+  }
+
+  #sendStateless(payload: Uint8Array): void {
+    if (this.#address === undefined || !this.#shared?.isShared) return
+    this.#peers.send('stateless', this.#address, Buffer.concat([Uint8Array.of(statelessFormat), payload]))
+  }
+
+  #receiveStateless(body: Uint8Array): void {
+    const payload = body.slice(1)
+    const isValid = body[0] === statelessFormat && payload.length <= maxStatelessBytes && isUtf8(payload)
+    if (isValid) this.stateless.receiveFromServer(payload)
+  }
+}
