@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, vi } from 'vitest'
 import type { ServerLink, ServerLinkListener } from '../../src/platform/server-link/server-link.ts'
 import { type ServerOptions, startServer, type TestServer } from './harness.ts'
 import { type LinkKind, linkOptions } from './links.ts'
@@ -29,7 +29,8 @@ async function startBoth(
   const first = await start()
   const second = await start({ data: first.data })
   if (kind === 'no link') return
-  for (const server of [first, second]) await expect.poll(() => metric(server, 'plenum_peers')).toBe(1)
+  for (const server of [first, second])
+    await vi.waitFor(async () => expect(await metric(server, 'plenum_peers')).toBe(1), 10_000)
 }
 
 /** Two servers for one test. */

@@ -131,16 +131,11 @@ export class OpenDocument implements DocumentRef {
       onError,
       onGone: () => this.close('gone', 'The document was deleted.'),
     })
-    this.stopListening = deps.peers.listen('document', documentAddress(this.apiKey, this), (body) =>
-      this.#onStoredByPeer(decodeSeq(body)),
-    )
-  }
-
-  /** Another server has stored live states or threads. */
-  #onStoredByPeer(seq: number): void {
-    this.onActivity()
-    const { position } = this.feed
-    if (!position || seq > position.seq) this.feed.onStored()
+    // Another server has stored live states or threads.
+    this.stopListening = deps.peers.listen('document', documentAddress(this.apiKey, this), (body) => {
+      this.onActivity()
+      if (decodeSeq(body) > (this.feed.position?.seq ?? 0)) this.feed.onStored()
+    })
   }
 
   /** The access version of a user in this document: increases with every change of access that concerns the user here. */
