@@ -2,6 +2,7 @@ import type { Scope } from '../store/deletions.ts'
 import * as deletions from '../store/deletions.ts'
 import type { Db } from '../store/engine/db.ts'
 import { mergeInto, moveRest } from '../store/deletions/document-merge.ts'
+import * as jobs from '../store/jobs.ts'
 import * as migrations from '../store/documents/document-migrations.ts'
 import type { JobHandler } from './job.ts'
 
@@ -24,7 +25,8 @@ export interface MigrationDeps {
  * wait for these steps, and after a crash the next server continues them.
  */
 export const migrateDocument = ({ removeInSteps }: MigrationDeps): JobHandler<'document.migrate'> => ({
-  async run({ database, job: { apiKey, payload }, now, signal }) {
+  async run({ database, job, now, signal }) {
+    const { apiKey, payload } = job
     const { organizationId, migrationId } = payload
     const migration = await database.write(async (db) => {
       await migrations.advance(db, apiKey, organizationId, migrationId, 'in_progress', now)
@@ -39,6 +41,8 @@ export const migrateDocument = ({ removeInSteps }: MigrationDeps): JobHandler<'d
       return
     }
     const move = async (db: Db) => {
+      // `removeInSteps` opens a transaction of its own.
+      await jobs.hold(db, job)
       const stored = await migrations.find(db, apiKey, organizationId, migrationId)
       if (stored?.status !== 'in_progress') return false
       const named = {
