@@ -114,7 +114,7 @@ describe.each(stores)('claims of jobs on %s', (store) => {
           (db: Db) => jobs.giveBack(db, job),
           (db: Db) => jobs.finish(db, job),
           // A write that knows nothing of the job.
-          (db: Db) => db.insertInto('locks').values({ name: 'stale', taken: 1 }).execute(),
+          (db: Db) => db.insertInto('locks').values({ name: 'stale', taken: 1, taken_at: 0 }).execute(),
         ]
         for (const change of changes) {
           await expect(database.write(change, job.apiKey)).rejects.toThrow(jobs.ClaimLost)

@@ -7,6 +7,7 @@ import * as documentMigrations from '../store/documents/document-migrations.ts'
 import * as erasures from '../store/erasures/erasures.ts'
 import * as events from '../store/events.ts'
 import * as idempotency from '../store/idempotency.ts'
+import * as locks from '../store/locks.ts'
 import * as loginLinks from '../store/login-links.ts'
 import * as presence from '../store/documents/presence.ts'
 import * as removedGrants from '../store/access/removed-grants.ts'
@@ -32,6 +33,7 @@ type Prune = (db: Db, now: number, maxRows: number) => Promise<number>
  */
 const prunes = (eventRetentionDays: number): Record<string, Prune> => ({
   'idempotencyKeys.prune': idempotency.prune,
+  'locks.prune': locks.prune,
   'loginLinks.prune': loginLinks.prune,
   'presence.prune': presence.prune,
   'documentMigrations.prune': documentMigrations.prune,

@@ -2,7 +2,6 @@ import type { Scope } from '../store/deletions.ts'
 import * as deletions from '../store/deletions.ts'
 import type { Db } from '../store/engine/db.ts'
 import { mergeInto, moveRest } from '../store/deletions/document-merge.ts'
-import * as jobs from '../store/jobs.ts'
 import * as migrations from '../store/documents/document-migrations.ts'
 import type { JobHandler } from './job.ts'
 
@@ -25,8 +24,7 @@ export interface MigrationDeps {
  * wait for these steps, and after a crash the next server continues them.
  */
 export const migrateDocument = ({ removeInSteps }: MigrationDeps): JobHandler<'document.migrate'> => ({
-  async run({ database, job, now, signal }) {
-    const { apiKey, payload } = job
+  async run({ database, job: { apiKey, payload }, now, signal }) {
     const { organizationId, migrationId } = payload
     const migration = await database.write(async (db) => {
       await migrations.advance(db, apiKey, organizationId, migrationId, 'in_progress', now)
@@ -41,8 +39,8 @@ export const migrateDocument = ({ removeInSteps }: MigrationDeps): JobHandler<'d
       return
     }
     const move = async (db: Db) => {
-      // `removeInSteps` opens a transaction of its own.
-      await jobs.hold(db, job)
+      // If another server has taken over the job, it may have moved the document already. `removeInSteps` opens transactions of
+      // its own, which do not check that.
       const stored = await migrations.find(db, apiKey, organizationId, migrationId)
       if (stored?.status !== 'in_progress') return false
       const named = {
