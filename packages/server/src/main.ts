@@ -46,6 +46,7 @@ async function main(config: Config, hints: readonly string[]): Promise<void> {
     observer: metrics.database,
     onCheckpointFailure: (error) =>
       log.warn({ err: error }, 'cannot checkpoint the write-ahead log into the database file'),
+    onUpgradeWaits: (about, message) => log.warn(about, message),
     onFatal(error) {
       log.fatal(
         { err: error },

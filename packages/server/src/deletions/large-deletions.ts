@@ -159,7 +159,7 @@ export class LargeDeletions {
     const reservation = { deletionId: newId('del'), apiKey, scope: reserved }
     const deletion = { deletionId: newId('del'), apiKey, scope }
     const add = (db: Db, one: Deletion) => stored.add(db, one, clock.now(), { isLeased: true })
-    const removeReservation = (db: Db) => stored.finish(db, reservation.deletionId)
+    const removeReservation = (db: Db) => stored.finish(db, apiKey, reservation.deletionId)
     const removedIds = await this.#recordAndEmpty(deletion, async () => {
       if (!database.exclusive) {
         await database.write((db) => add(db, reservation), apiKey)
@@ -214,8 +214,8 @@ export class LargeDeletions {
   }
 
   /** Removes the record of the deletion, in the transaction that removes the scope itself. */
-  async removeRecord(db: Db, { deletionId }: Deletion): Promise<void> {
-    await stored.finish(db, deletionId)
+  async removeRecord(db: Db, { apiKey, deletionId }: Deletion): Promise<void> {
+    await stored.finish(db, apiKey, deletionId)
   }
 
   /** Call it when the call that began the deletion has ended. An unfinished deletion is resumed in the background. */
@@ -280,9 +280,9 @@ export class LargeDeletions {
   ): Promise<void> {
     const { database, clock } = this.#deps
     await database.write(async (db) => {
-      if (!(await stored.renew(db, deletionId, clock.now()))) return
+      if (!(await stored.renew(db, apiKey, deletionId, clock.now()))) return
       await removeScopeItself(db, apiKey, scope, clock.now())
-      await stored.finish(db, deletionId)
+      await stored.finish(db, apiKey, deletionId)
       await onRemoved(db)
     }, apiKey)
   }
@@ -299,7 +299,7 @@ export class LargeDeletions {
       next = await database.write(async (db) => {
         ids = []
         // If the record is gone, another server has finished the deletion, and rows that have the deleted ids now are new.
-        if (!(await stored.renew(db, deletionId, clock.now()))) return undefined
+        if (!(await stored.renew(db, apiKey, deletionId, clock.now()))) return undefined
         return runSteps(db, steps, from, ids)
       }, apiKey)
       if ('folderId' in scope) {

@@ -8,6 +8,7 @@ import * as documentMigrations from '../store/documents/document-migrations.ts'
 import * as erasures from '../store/erasures/erasures.ts'
 import * as events from '../store/events.ts'
 import * as idempotency from '../store/idempotency.ts'
+import * as locks from '../store/locks.ts'
 import * as loginLinks from '../store/login-links.ts'
 import * as presence from '../store/documents/presence.ts'
 import * as signals from '../store/signals.ts'
@@ -34,6 +35,7 @@ type Prune = (db: Db, now: number, maxRows: number) => Promise<number>
  */
 const prunes = (eventRetentionDays: number): Record<string, Prune> => ({
   'idempotencyKeys.prune': idempotency.prune,
+  'locks.prune': locks.prune,
   'loginLinks.prune': loginLinks.prune,
   'addressCalls.prune': addressCalls.prune,
   'presence.prune': presence.prune,

@@ -5,6 +5,7 @@ import type { Job, JobKind } from '../store/jobs.ts'
 
 /** What one run of a job is given. */
 export interface JobContext<K extends JobKind> {
+  /** Its `write` fails with `ClaimLost` when another server has taken over the job. */
   database: Database
   job: Job<K>
   now: number

@@ -42,6 +42,8 @@ export const migrateDocument = ({ removeInSteps }: MigrationDeps): JobHandler<'d
     const arrived = { kind: 'changed', organizationId, documentIds: [newDocumentId] } as const
     const messages = [left, arrived, { kind: 'access' } as const]
     const move = async (db: Db) => {
+      // If another server has taken over the job, it may have moved the document already. `removeInSteps` opens transactions of
+      // its own, which do not check that.
       const stored = await migrations.find(db, apiKey, organizationId, migrationId)
       if (stored?.status !== 'in_progress') return false
       const named = {

@@ -5,7 +5,7 @@ import type { JobObserver } from '../platform/metrics/metrics.ts'
 import { Limiter } from '../platform/turns/limiter.ts'
 import type { Database } from '../store/engine/db.ts'
 import * as jobs from '../store/jobs.ts'
-import type { Job, JobKind, Lane } from '../store/jobs.ts'
+import type { Claim, Job, JobKind, Lane } from '../store/jobs.ts'
 import type { JobHandler, JobHandlers } from './job.ts'
 import { LaneTurns } from './lane-turns.ts'
 
@@ -63,7 +63,7 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
   const run = async <K extends JobKind>(job: Job<K>, handler: JobHandler<K>): Promise<void> => {
     const { apiKey } = job
     const context = {
-      database,
+      database: withFence(database, job),
       job,
       now: clock.now(),
       clock,
@@ -190,6 +190,21 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
       for (const stopTimer of stopTimers) stopTimer()
       await idle()
     },
+  }
+}
+
+/**
+ * The database as a job sees it: no transaction of a job commits after another server has taken the job over. A server that
+ * was stopped for longer than its lease continues where it was, and does not know.
+ */
+function withFence(database: Database, job: Claim): Database {
+  return {
+    ...database,
+    write: (work, lane) =>
+      database.write(async (db) => {
+        await jobs.hold(db, job)
+        return work(db)
+      }, lane),
   }
 }
 

@@ -39,6 +39,12 @@ const authTimeoutMs = 5_000
 const maxReconnectDelayMs = 5_000
 /** On shutdown, clients may send messages for at most this time. */
 const drainMessagesMs = 1_000
+/**
+ * On shutdown, connections are closed at random times, so that clients without a message that asks them to reconnect do not all
+ * reconnect at once: about 200 in a second, or more if that would take longer than `maxClosingMs`.
+ */
+const msPerClose = 5
+const maxClosingMs = 2_000
 /** On shutdown, clients have this time for their half of the closing handshake. */
 const drainCloseTimeoutMs = 2_000
 
@@ -210,7 +216,7 @@ export class Gateway {
     for (const connection of connections) connection.inbox.stop()
     await services.scheduler.idle()
     await services.idle()
-    for (const connection of connections) connection.close('restarting', 'The server is shutting down.')
+    await this.#closeAtRandomTimes(connections)
     await Promise.race([this.#lastClientClosed(), this.#pause(drainCloseTimeoutMs)])
     for (const connection of connections) connection.terminate()
     this.#stopSweeping()
@@ -218,6 +224,15 @@ export class Gateway {
     await services.idle()
     services.close()
     pages.close()
+  }
+
+  async #closeAtRandomTimes(connections: readonly Connection[]): Promise<void> {
+    const withinMs = Math.min(maxClosingMs, msPerClose * connections.length)
+    for (const connection of connections) {
+      const close = () => connection.close('restarting', 'The server is shutting down.')
+      this.#clock.setTimeout(close, Math.random() * withinMs)
+    }
+    if (withinMs > 0) await this.#pause(withinMs)
   }
 
   async #lastClientClosed(): Promise<void> {

@@ -81,8 +81,8 @@ export async function add(
   await db
     .insertInto('deletions')
     .values({
-      deletion_id: deletionId,
       api_key: apiKey,
+      deletion_id: deletionId,
       scope: JSON.stringify(scope),
       leased_until: isLeased ? now + leaseMs : 0,
       created_at: now,
@@ -91,19 +91,21 @@ export async function add(
 }
 
 /** Renews the lease. Returns false if the deletion is finished. */
-export async function renew(db: Db, deletionId: string, now: number): Promise<boolean> {
+export async function renew(db: Db, apiKey: string, deletionId: string, now: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('deletions')
     .set({ leased_until: now + leaseMs })
+    .where('api_key', '=', apiKey)
     .where('deletion_id', '=', deletionId)
     .executeTakeFirst()
   return numUpdatedRows > 0n
 }
 
 /** Deletes the record of a deletion. Returns false if there is no such record. */
-export async function finish(db: Db, deletionId: string): Promise<boolean> {
+export async function finish(db: Db, apiKey: string, deletionId: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('deletions')
+    .where('api_key', '=', apiKey)
     .where('deletion_id', '=', deletionId)
     .executeTakeFirst()
   return numDeletedRows > 0n

@@ -51,19 +51,21 @@ export async function add(db: Db, apiKey: string, events: readonly NewEvent[], n
   await insert(db, rows)
 }
 
+const columns = {
+  api_key: 'text',
+  name: 'text',
+  organization_id: 'text',
+  document_id: 'text',
+  annotation_id: 'text',
+  actor_id: 'text',
+  audience: 'text',
+  notifies: 'bigint',
+  payload: 'text',
+  created_at: 'bigint',
+} as const
+
 const insert = batched(
-  {
-    api_key: 'text',
-    name: 'text',
-    organization_id: 'text',
-    document_id: 'text',
-    annotation_id: 'text',
-    actor_id: 'text',
-    audience: 'text',
-    notifies: 'bigint',
-    payload: 'text',
-    created_at: 'bigint',
-  },
+  columns,
   ({ row, fromRows, isPostgres }) => sql`
     insert into events (transaction_id, api_key, name, organization_id, document_id, annotation_id, actor_id, audience,
       notifies, payload, created_at)
@@ -144,17 +146,18 @@ async function findMany(db: Db, apiKey: string, eventIds: readonly number[]): Pr
   return eventIds.flatMap((id) => found.get(id) ?? [])
 }
 
-const selectMany = batched<'api_key' | 'event_id', EventTable>(
+const selectMany = batched<'api_key' | 'event_id', Omit<EventTable, 'transaction_id'>>(
   { api_key: 'text', event_id: 'bigint' },
   ({ row, fromRows, isPostgres }) => {
     const isRow = sql`e.event_id = ${row.event_id} and e.api_key = ${row.api_key}`
+    const selected = sql.join(['event_id', ...Object.keys(columns)].map((name) => sql.ref(`e.${name}`)))
     return isPostgres
-      ? sql`select e.* ${fromRows} join events as e on ${isRow}`
-      : sql`select e.* from events as e where ${isRow}`
+      ? sql`select ${selected} ${fromRows} join events as e on ${isRow}`
+      : sql`select ${selected} from events as e where ${isRow}`
   },
 )
 
-const toEvent = (row: EventTable): StoredEvent => ({
+const toEvent = (row: Omit<EventTable, 'transaction_id'>): StoredEvent => ({
   name: row.name as RecordedName,
   number: row.event_id,
   ...(row.organization_id !== null && { organizationId: row.organization_id }),

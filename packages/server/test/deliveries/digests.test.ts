@@ -66,11 +66,12 @@ describe.each(stores)('digests on %s', (store) => {
 
   test('[3.3.5] an event that another server adds while the job of the digest ends is part of a digest', async () => {
     const { apiKey } = await scene(server)
-    // No server looks into this lane.
     const lane = 'email.send/test'
-    await server.database.write((db) => jobs.add(db, { ...digestJob(apiKey, lane), runAt: 1 }))
+    // Due in an hour, so that the runner of the server does not claim it.
+    const runAt = Date.now() + 60 * 60 * 1000
+    await server.database.write((db) => jobs.add(db, { ...digestJob(apiKey, lane), runAt }))
     const { database } = server
-    const [job] = await jobs.claim(database, { apiKey, lane }, Date.now())
+    const [job] = await jobs.claim(database, { apiKey, lane }, runAt)
     let isAdded = false
     const racing: Database = {
       ...database,

@@ -1,7 +1,7 @@
 import { createClient } from '@plenum/client'
-import { sql } from 'kysely'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { createPostgresDatabase, startServer } from '../support/harness.ts'
+import { postgresProxy, withPostgres } from '../support/postgres-faults.ts'
 import { buildServer, type ServerProcess, startProcess } from '../support/processes/process.ts'
 
 beforeAll(buildServer)
@@ -59,9 +59,27 @@ test('[O2.5] [S1] a server that freezes in the middle of its transactions does n
   }
 })
 
-test('[O2.5] the transactions of the server have an idle timeout of 15 s in PostgreSQL', async () => {
-  const server = await startServer('postgres')
-  onTestFinished(() => server.stop())
-  const shown = await server.database.write((db) => sql`show idle_in_transaction_session_timeout`.execute(db))
-  expect(shown.rows).toEqual([{ idle_in_transaction_session_timeout: '15s' }])
+test('[O2.5] when a server falls silent in the middle of its transaction, another server writes to the same editor after 5 s', async () => {
+  const road = await postgresProxy()
+  const { tenant, server, databaseUrl } = await withPostgres(road.url)
+  const healthy = await startServer('postgres', { data: { ...server.data, databaseUrl } })
+  onTestFinished(() => healthy.stop())
+  const { apiKey, authToken } = tenant
+  const other = healthy.client({ apiKey, authToken })
+  const editor = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note', type: 'text' as const }
+  await tenant.client.crdt.add({ ...editor, contentKey: 'content', data: 'one' })
+  let silent: Promise<unknown> = Promise.resolve()
+  const release = await road.holdCommit(() => {
+    silent = tenant.client.crdt
+      .update({ ...editor, data: 'of the silent server' })
+      .catch((error: unknown) => error)
+  })
+  const beganAt = performance.now()
+  await other.crdt.update({ ...editor, data: 'of the other server' })
+  const waitedMs = performance.now() - beganAt
+  expect(waitedMs).toBeGreaterThan(3_000)
+  expect(waitedMs).toBeLessThan(9_000)
+  release()
+  expect(await silent).toMatchObject({ status: 'UNAVAILABLE' })
+  expect((await other.crdt.get(editor)).data[0]?.data).toBe('of the other server')
 })

@@ -52,6 +52,10 @@ describe.each(linksThatConnect)(
       // The same Yjs client id, and the same clock: as after a lost connection.
       const after = yjsClient(b, await tokenFor(tenant, 'ada'), { doc, awareness: before.provider.awareness })
       await synced(after)
+      // The answer to a query of the states comes after the server has the state that the client has sent.
+      const answered = new Promise((resolve) => after.provider.ws?.addEventListener('message', resolve))
+      after.provider.ws?.send(Uint8Array.of(3))
+      await answered
       let wasSeen = true
       for (const viewer of [bob, cleo]) {
         viewer.provider.awareness.on('change', () => {

@@ -153,6 +153,31 @@ describe.each(stores)('housekeeping on %s', (store) => {
     expect(await storedAnswers(tenant)).toBe(0)
   })
 
+  test.runIf(store === 'postgres')(
+    '[O5] housekeeping removes locks that no transaction has taken for a day, and not one that a transaction holds',
+    async () => {
+      const { database } = server
+      const names = async () =>
+        (await database.read.selectFrom('locks').select('name').execute()).map((row) => row.name)
+      for (const name of ['old', 'held', 'new']) await database.write((db) => database.lock(db, name))
+      await database.write((db) =>
+        db
+          .updateTable('locks')
+          .set({ taken_at: Date.now() + day })
+          .where('name', '=', 'new')
+          .execute(),
+      )
+      await database.write(async (db) => {
+        await database.lock(db, 'held')
+        await housekeeping(day + 60_000).run()
+        expect((await names()).sort()).toEqual(['held', 'new'])
+      })
+      // Its row is there again, and the lock excludes others as before.
+      await database.write((db) => database.lock(db, 'old'))
+      expect(await names()).toContain('old')
+    },
+  )
+
   test('[15] housekeeping logs a warning for each kind of data when the database fails', async () => {
     const unavailable: Database = {
       ...server.database,

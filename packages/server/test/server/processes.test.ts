@@ -12,7 +12,11 @@ import {
   type ServerProcess,
   startProcess,
 } from '../support/processes/process.ts'
+import { synced } from '../support/clients/convergence.ts'
+import { closeClients } from '../support/clients/open-clients.ts'
 import { openHttp, post } from '../support/clients/raw-http.ts'
+import { hocuspocusTypist, yjsTypist } from '../support/clients/typists.ts'
+import { yjsClient } from '../support/clients/yjs-client.ts'
 
 const SECRET_KEY = 'a secret key that only these tests use'
 const folders: string[] = []
@@ -264,7 +268,7 @@ describe('[O1] starting', () => {
 })
 
 describe('[O1] a PostgreSQL that is killed and restarted', () => {
-  test('[O1] the server keeps running while PostgreSQL is down, answers UNAVAILABLE, and loses no acknowledged write', async () => {
+  test('[O1] [O2.3] the server keeps running while PostgreSQL is down, answers UNAVAILABLE, writes again within 5 s, and loses no acknowledged write and no confirmed edit', async () => {
     const postgres = await startPostgres({ durable: true })
     const DATABASE_URL = await postgres.createDatabase()
     const server = await startProcess('server', { DATA_DIR: newFolder(), SECRET_KEY, DATABASE_URL })
@@ -274,9 +278,20 @@ describe('[O1] a PostgreSQL that is killed and restarted', () => {
       return { status: response.status, body: await response.json() }
     }
     const load = writeWithoutPause(server.url, credentials)
+    const { data } = await createClient({ url: server.url, ...credentials }).auth.generateToken({
+      userId: 'ada',
+      userProperties: { name: 'Ada', email: 'ada@example.com' },
+      permissions: { resources: [{ type: 'organization', id: 'org_1' }] },
+    })
+    const typists = [yjsTypist, hocuspocusTypist].map((create, index) =>
+      create(server, data.token, 'org_1/doc_1/note', `t${index}`),
+    )
+    const confirmed = () => typists.flatMap((one) => one.confirmed)
+    const typing = typists.map((one) => one.type())
     for (let kill = 0; kill < 2; kill++) {
-      const [answered, refused] = [load.acknowledged.length, load.refusals.length]
+      const [answered, refused, edits] = [load.acknowledged.length, load.refusals.length, confirmed().length]
       await expect.poll(() => load.acknowledged.length - answered).toBeGreaterThan(30)
+      await expect.poll(() => confirmed().length - edits).toBeGreaterThan(10)
       await postgres.kill()
       expect(await ready()).toEqual({
         status: 503,
@@ -286,11 +301,22 @@ describe('[O1] a PostgreSQL that is killed and restarted', () => {
       expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
 
       await postgres.restart()
-      const back = load.acknowledged.length
-      await expect.poll(ready).toEqual({ status: 200, body: { status: 'ready' } })
-      await expect.poll(() => load.acknowledged.length - back).toBeGreaterThan(0)
+      const [back, editsBack] = [load.acknowledged.length, confirmed().length]
+      const soon = { timeout: 5_000 }
+      await expect.poll(ready, soon).toEqual({ status: 200, body: { status: 'ready' } })
+      await expect.poll(() => load.acknowledged.length - back, soon).toBeGreaterThan(0)
+      await expect.poll(() => confirmed().length - editsBack, soon).toBeGreaterThan(0)
     }
     await load.stop()
+    for (const one of typists) one.stop()
+    await Promise.all(typing)
+    const words = confirmed()
+    // Nobody who has the text can send it again.
+    closeClients()
+    const reader = yjsClient(server, data.token, { name: 'org_1/doc_1/note' })
+    await synced(reader)
+    const text = reader.text.toString()
+    expect(words.filter((word) => !text.includes(word))).toEqual([])
     const kinds = new Set(load.refusals.map((refusal) => JSON.stringify(refusal)))
     expect([...kinds]).toEqual([JSON.stringify({ status: 503, code: 'UNAVAILABLE', retryAfter: '1' })])
     expect(load.broken).toBe(0)

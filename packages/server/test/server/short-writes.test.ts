@@ -1,9 +1,11 @@
 import { ApiError } from '@plenum/protocol'
-import { describe, expect, test } from 'vitest'
+import { sql } from 'kysely'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Db } from '../../src/store/engine/db.ts'
+import { openDatabase } from '../../src/store/engine/open.ts'
 import * as organizations from '../../src/store/organizations.ts'
 import * as given from '../support/given.ts'
-import { startServer, stores, useServer } from '../support/harness.ts'
+import { createPostgresDatabase, startServer, stores, useServer } from '../support/harness.ts'
 import { withPostgres } from '../support/postgres-faults.ts'
 
 const numbers = Array.from({ length: 40 }, (_, n) => n)
@@ -194,5 +196,27 @@ describe('short writes on PostgreSQL', () => {
     await expect.poll(blocked).not.toEqual([])
     await release()
     await first
+  })
+
+  test('[P2.1] a write whose statement takes too long fails alone, and those that share its transaction are stored', async () => {
+    const url = await createPostgresDatabase()
+    const options = { url, dataDir: '', durability: 'relaxed', poolSize: 4, timeoutMs: 4_000 } as const
+    const database = await openDatabase(options)
+    onTestFinished(() => database.close())
+    let slowRuns = 0
+    const insert = (name: string) =>
+      database.writeShort(async (db) => {
+        await db.insertInto('locks').values({ name, taken: 1, taken_at: 0 }).execute()
+      }, 'lane')
+    const slow = database.writeShort(async (db) => {
+      slowRuns++
+      await sql`select pg_sleep(20)`.execute(db)
+    }, 'lane')
+    const [first, failed, last] = await Promise.allSettled([insert('first'), slow, insert('last')])
+    expect([first?.status, last?.status]).toEqual(['fulfilled', 'fulfilled'])
+    expect(failed).toMatchObject({ status: 'rejected', reason: { code: '57014' } })
+    expect(slowRuns).toBe(1)
+    const rows = await database.read.selectFrom('locks').select('name').orderBy('name').execute()
+    expect(rows).toEqual([{ name: 'first' }, { name: 'last' }])
   })
 })

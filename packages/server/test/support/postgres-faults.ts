@@ -38,7 +38,7 @@ export async function withPostgres(via = (url: string) => url) {
     terminateAll: () =>
       watcher.query(
         `select pg_terminate_backend(pid) from pg_stat_activity
-        where application_name = 'plenum' and datname = current_database()`,
+        where application_name like 'plenum%' and datname = current_database()`,
       ),
   }
 }

@@ -8,6 +8,8 @@ export interface StoredTable {
   columns: string[]
   /** In their order. */
   primaryKey: string[]
+  /** The columns of each unique index, also those of the primary key. */
+  uniqueIndexes: string[][]
   foreignKeys: ForeignKey[]
 }
 
@@ -40,9 +42,16 @@ async function readSqlite({ read }: Database): Promise<StoredTable[]> {
     }>`
       select id, "table" as parent, "from" as child, on_delete, on_update
       from pragma_foreign_key_list(${name}) order by id, seq`.execute(read)
+    const { rows: indexed } = await sql<{ index: string; column: string }>`
+      select list.name as "index", info.name as "column"
+      from pragma_index_list(${name}) as list, pragma_index_info(list.name) as info
+      where list."unique" = 1 order by list.name, info.seqno`.execute(read)
     tables.push({
       name,
       columns: columns.map((column) => column.name),
+      uniqueIndexes: [...new Set(indexed.map(({ index }) => index))].map((index) =>
+        indexed.filter((row) => row.index === index).map(({ column }) => column),
+      ),
       primaryKey: columns
         .filter(({ pk }) => pk > 0)
         .sort((a, b) => a.pk - b.pk)
@@ -87,12 +96,19 @@ async function readPostgres({ read }: Database): Promise<StoredTable[]> {
     from pg_constraint join pg_class as child on child.oid = conrelid
     left join pg_class as parent on parent.oid = confrelid
     where contype in ('p', 'f') and connamespace = current_schema()::regnamespace`.execute(read)
+  const { rows: unique } = await sql<{ name: string; columns: string[] }>`
+    select relname as name, (select array_agg(attname::text order by place)
+      from unnest(indkey::int2[]) with ordinality as key(number, place)
+      join pg_attribute on attrelid = indrelid and attnum = number) as columns
+    from pg_index join pg_class on pg_class.oid = indrelid
+    where indisunique and relnamespace = current_schema()::regnamespace`.execute(read)
   const names = [...new Set(columns.map(({ name }) => name))]
   return names.map((name) => {
     const own = constraints.filter((constraint) => constraint.name === name)
     return {
       name,
       columns: columns.filter((row) => row.name === name).map(({ column }) => column),
+      uniqueIndexes: unique.filter((index) => index.name === name).map((index) => index.columns),
       primaryKey: own.find(({ type }) => type === 'p')?.columns ?? [],
       foreignKeys: own
         .filter(({ type }) => type === 'f')

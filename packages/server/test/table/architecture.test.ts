@@ -46,7 +46,13 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
   'server/store/schema': { ours: [], theirs: [] },
   'server/store/migrations': { ours: ['protocol', 'server/store/engine'], theirs: ['kysely'] },
   'server/store/engine': {
-    ours: ['protocol', 'server/platform', 'server/store/migrations', 'server/store/schema'],
+    ours: [
+      'protocol',
+      'server/platform',
+      'server/start/version.ts',
+      'server/store/migrations',
+      'server/store/schema',
+    ],
     theirs: ['kysely', 'pg', '@photostructure/sqlite'],
   },
   'server/store': { ours: ['protocol', 'server/platform'], theirs: ['kysely'] },

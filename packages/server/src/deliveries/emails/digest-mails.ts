@@ -64,10 +64,12 @@ export async function sendDigests(
   }
 }
 
-/** Ends the job, unless another server has added messages meanwhile: it relies on this job to send them. */
+/**
+ * Ends the job, unless another server has added messages meanwhile: it relies on this job to send them. Each transaction of a job
+ * locks its row first, so the other server either sees the job or adds a new one.
+ */
 const finishIfEmpty = (database: Database, job: Job<'email.digest'>): Promise<boolean> =>
   database.write(async (db) => {
-    await jobs.hold(db, job)
     const [first] = await digests.findUsers(db, job.apiKey, job.payload.organizationId, 1)
     return first === undefined && jobs.finish(db, job)
   }, job.apiKey)
@@ -124,7 +126,6 @@ async function store(
 ): Promise<void> {
   const { apiKey, payload } = job
   const { messageIds } = users[0] as Digest
-  await jobs.hold(db, job)
   const userIds = users.map(({ userId }) => userId)
   const left = await deliveries.findMessageIds(db, apiKey, messageIds)
   const gone = messageIds.filter((id) => !left.has(id))

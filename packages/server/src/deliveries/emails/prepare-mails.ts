@@ -41,7 +41,6 @@ export async function prepareMails(deps: PrepareDeps, job: Job<'email.prepare'>)
   const message = { messageId: `msg_${notificationId}`, event: name, data }
   const store = async (db: Db, users: readonly MailUser[]) => {
     const now = clock.now()
-    await jobs.hold(db, job)
     await deliveries.addMessage(db, apiKey, message, now)
     if (isBatched) await digests.add(db, apiKey, organizationId, message.messageId, users, now)
     else await addDeliveries(db, apiKey, message, users, now)

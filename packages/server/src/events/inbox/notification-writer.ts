@@ -79,7 +79,6 @@ export class NotificationWriter {
     await database.write(async (db) => {
       const now = clock.now()
       const deletion = { deletionId: this.#deletionId, now }
-      await jobs.hold(db, this.#job)
       if (!this.#isHidden) await notifications.addHidden(db, apiKey, stored, deletion)
       if (!(await notifications.addRecipients(db, apiKey, stored, this.#waiting, deletion))) throw removed()
     }, apiKey)

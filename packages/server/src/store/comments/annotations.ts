@@ -42,6 +42,33 @@ const updateNumbers = prepared(
       .returning(['created_at', 'event_seq', 'annotation_number']),
 )
 
+type Row = Pick<AnnotationTable, keyof AnnotationTable>
+
+const columns = {
+  ...annotationKey,
+  annotation_id: 'text',
+  seq: 'bigint',
+  created_seq: 'bigint',
+  audience_seq: 'bigint',
+  author_id: 'text',
+  assignee_id: 'text',
+  resolved_by: 'text',
+  status_id: 'text',
+  location_id: 'text',
+  comments: 'bigint',
+  comment_bytes: 'bigint',
+  last_position: 'bigint',
+  last_comment_seq: 'bigint',
+  last_comment_by: 'text',
+  other_comment_seq: 'bigint',
+  audience: 'text',
+  data: 'text',
+  created_at: 'bigint',
+  last_updated: 'bigint',
+} as const satisfies Record<keyof Row, 'text' | 'bigint'>
+
+const names = Object.keys(columns) as (keyof Row)[]
+
 /** The annotations of the document with these ids, in any order. */
 export async function findByIds(
   db: Db,
@@ -81,7 +108,7 @@ const selectByIds = prepared(
   (db, of: { apiKey: string; organizationId: string; documentId: string; ids: readonly string[] }) =>
     db
       .selectFrom('annotations')
-      .selectAll()
+      .select(names)
       .where('api_key', '=', of.apiKey)
       .where('organization_id', '=', of.organizationId)
       .where('annotation_id', 'in', of.ids)
@@ -100,9 +127,10 @@ export async function findMany(
 
 const selectMany = batched<KeyColumn, AnnotationTable>(annotationKey, ({ row, fromRows, isPostgres }) => {
   const isRow = belongsTo('a', row)
+  const selected = sql.join(names.map((name) => sql.ref(`a.${name}`)))
   return isPostgres
-    ? sql`select a.* ${fromRows} join annotations as a on ${isRow}`
-    : sql`select a.* from annotations as a where ${isRow}`
+    ? sql`select ${selected} ${fromRows} join annotations as a on ${isRow}`
+    : sql`select ${selected} from annotations as a where ${isRow}`
 })
 
 /** Adds annotations, or replaces those with the same number. */
@@ -117,8 +145,6 @@ export async function put(
     annotations.map((annotation) => toRow(apiKey, organizationId, annotation)),
   )
 }
-
-type Row = Pick<AnnotationTable, keyof AnnotationTable>
 
 function toRow(apiKey: string, organizationId: string, annotation: StoredAnnotation): Row {
   const { annotationId } = annotation
@@ -154,30 +180,6 @@ function toRow(apiKey: string, organizationId: string, annotation: StoredAnnotat
   }
 }
 
-const columns = {
-  ...annotationKey,
-  annotation_id: 'text',
-  seq: 'bigint',
-  created_seq: 'bigint',
-  audience_seq: 'bigint',
-  author_id: 'text',
-  assignee_id: 'text',
-  resolved_by: 'text',
-  status_id: 'text',
-  location_id: 'text',
-  comments: 'bigint',
-  comment_bytes: 'bigint',
-  last_position: 'bigint',
-  last_comment_seq: 'bigint',
-  last_comment_by: 'text',
-  other_comment_seq: 'bigint',
-  audience: 'text',
-  data: 'text',
-  created_at: 'bigint',
-  last_updated: 'bigint',
-} as const satisfies Record<keyof Row, 'text' | 'bigint'>
-
-const names = Object.keys(columns) as (keyof Row)[]
 const changeable = names.filter((name) => !(name in annotationKey))
 
 const upsert = batched<keyof Row>(columns, ({ row, fromRows }) => {

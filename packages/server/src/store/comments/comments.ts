@@ -93,21 +93,35 @@ export async function remove(
     .execute()
 }
 
-/** Selects all rows of a table that belong to the annotations. */
+/** Selects all rows of a table that belong to the annotations: these columns, and those that name the annotation. */
 const ofAnnotations = <Row>(
   table: 'comments' | 'annotation_users' | 'comment_reactions',
+  columns: readonly Exclude<keyof Row & string, KeyColumn>[],
   order: RawBuilder<unknown>,
 ) =>
   batched<KeyColumn, Row>(annotationKey, ({ row, fromRows, isPostgres }) => {
     const isRow = belongsTo('c', row)
+    const selected = sql.join([...Object.keys(annotationKey), ...columns].map((name) => sql.ref(`c.${name}`)))
     return isPostgres
-      ? sql`select c.* ${fromRows} join ${sql.table(table)} as c on ${isRow} order by ${order}`
-      : sql`select c.* from ${sql.table(table)} as c where ${isRow} order by ${order}`
+      ? sql`select ${selected} ${fromRows} join ${sql.table(table)} as c on ${isRow} order by ${order}`
+      : sql`select ${selected} from ${sql.table(table)} as c where ${isRow} order by ${order}`
   })
 
-const selectComments = ofAnnotations<CommentTable>('comments', sql`c.position`)
-const selectUsers = ofAnnotations<AnnotationUserTable>('annotation_users', sql`c.user_id, c.involvement`)
-const selectReactions = ofAnnotations<CommentReactionTable>('comment_reactions', sql`c.created_at, c.user_id`)
+const selectComments = ofAnnotations<CommentTable>(
+  'comments',
+  ['comment_id', 'position', 'seq', 'author_id', 'data', 'created_at', 'last_updated'],
+  sql`c.position`,
+)
+const selectUsers = ofAnnotations<AnnotationUserTable>(
+  'annotation_users',
+  ['user_id', 'involvement'],
+  sql`c.user_id, c.involvement`,
+)
+const selectReactions = ofAnnotations<CommentReactionTable>(
+  'comment_reactions',
+  ['comment_id', 'icon', 'user_id', 'created_at'],
+  sql`c.created_at, c.user_id`,
+)
 
 export interface ReactionIn {
   commentId: number

@@ -3,6 +3,7 @@ import type { Kysely, Transaction } from 'kysely'
 import type { Clock } from '../../platform/clock.ts'
 import type { DatabaseObserver } from '../../platform/metrics/metrics.ts'
 import type { Sync } from './group-sync.ts'
+import type { Migrations } from '../migrations/migration.ts'
 import type { Schema } from '../schema/schema.ts'
 
 /** The values of the columns that a list is ordered by, in the last row of a page. */
@@ -76,4 +77,8 @@ export interface DatabaseOptions {
   onFatal?: (error: Error) => void
   /** Default: the system's clock. */
   clock?: Clock
+  /** Default: all migrations. */
+  migrations?: Migrations
+  /** Called when the upgrade of the schema waits for something, with what it waits for. */
+  onUpgradeWaits?: (about: object, message: string) => void
 }

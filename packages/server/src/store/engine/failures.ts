@@ -37,12 +37,12 @@ export function isUnavailable(error: unknown): boolean {
   return message !== undefined && brokenConnection.test(message)
 }
 
-/** The code of a statement that PostgreSQL cancelled because it ran for too long. */
-const cancelled = '57014'
+/** Whether PostgreSQL cancelled a statement because it ran for too long. The transaction is rolled back. */
+export const isCancelled = (error: unknown): boolean => (error as { code?: unknown })?.code === '57014'
 
 /** Whether the database did not answer in time. A write may have been committed, unless PostgreSQL reports the timeout. */
 export const isTimeout = (error: unknown): boolean =>
-  error instanceof DatabaseTimeoutError || (error as { code?: string } | undefined)?.code === cancelled
+  error instanceof DatabaseTimeoutError || isCancelled(error)
 
 const serializationFailure = '40001'
 const deadlock = '40P01'
@@ -52,6 +52,9 @@ export function isCollision(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: string }
   return code === serializationFailure || code === deadlock
 }
+
+/** Whether, on PostgreSQL, a statement waited for a lock for longer than `lock_timeout`. */
+export const isLockTimeout = (error: unknown): boolean => (error as { code?: unknown })?.code === '55P03'
 
 /** Whether, on PostgreSQL, another transaction inserted the same unique key at the same time. */
 export const isDuplicateKey = (error: unknown): boolean => (error as { code?: unknown })?.code === '23505'

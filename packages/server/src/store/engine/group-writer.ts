@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../../platform/clock.ts'
 import { groupBy } from '../../platform/group-by.ts'
 import { LaneQueue } from '../../platform/turns/lane-queue.ts'
 import type { CombinedWork, Db, Outcome } from './db.ts'
-import { isCollision, isTimeout, isUnavailable } from './failures.ts'
+import { isCancelled, isCollision, isTimeout, isUnavailable } from './failures.ts'
 
 /** An open transaction, in which several works may run one after the other. */
 export interface OpenTransaction {
@@ -89,7 +89,15 @@ export class GroupWriter {
  * A work failed, and the transaction must be rolled back. Each work then runs in a transaction of its own. Not thrown for a
  * single work that refuses its request before it writes.
  */
-class FailedInGroup extends Error {}
+class FailedInGroup extends Error {
+  /** The work whose statement took too long. It is not tried again. */
+  readonly slow: Waiting | undefined
+
+  constructor(cause: unknown, slow?: Waiting) {
+    super('A work of a shared transaction failed.', { cause })
+    this.slow = slow
+  }
+}
 
 class GroupQueue {
   readonly #transact: Transact
@@ -168,9 +176,11 @@ class GroupQueue {
         else one.resolve(outcome.value as never)
       }
     } catch (error) {
+      const { slow, cause } = error instanceof FailedInGroup ? error : {}
+      slow?.reject(cause)
       if (error instanceof FailedInGroup || isCollision(error))
-        await Promise.all(group.map((one) => this.#runAlone(one)))
-      // The database is unavailable or too slow: to run each work alone would take as long again, for every work.
+        await Promise.all(group.filter((one) => one !== slow).map((one) => this.#runAlone(one)))
+      // The database is unavailable or does not answer: to run each work alone would take as long again, for every work.
       else for (const { reject } of group) reject(error)
     }
   }
@@ -217,11 +227,12 @@ async function run(
       ),
     )
   } catch (error) {
+    if (isCancelled(error)) throw new FailedInGroup(error, works.length === 1 ? works[0] : undefined)
     if (isCollision(error) || isUnavailable(error) || isTimeout(error)) throw error
     // A work that refuses its request before it writes leaves the transaction as it was.
     if (error instanceof ApiError && works.length === 1 && transaction.writeCount === writeCount)
       return [{ error }]
-    throw new FailedInGroup('A work of a shared transaction failed.', { cause: error })
+    throw new FailedInGroup(error)
   }
 }
 

@@ -6,12 +6,13 @@ import { BatchedReads } from './batched-reads.ts'
 import type { Database, DatabaseOptions } from './db.ts'
 import { DirectPostgresAdapter, type DirectQueries, type DirectQuery } from './direct-queries.ts'
 import { isCollision, isUnavailable, OpenError } from './failures.ts'
-import { migrate } from '../migrations/index.ts'
+import { migrations as allMigrations } from '../migrations/index.ts'
 import type { Schema } from '../schema/schema.ts'
 import { GroupWriter, maxLockWaitMs, type Transact } from './group-writer.ts'
 import { sendNamed } from './named-statements.ts'
 import { clientWithTimeout } from './postgres-client.ts'
 import { PostgresConnection } from './postgres-connection.ts'
+import { applicationName, withUpgrade } from './postgres-upgrade.ts'
 import { SharedConnection } from './shared-connection.ts'
 import { runInTransaction } from './transaction.ts'
 import { LaneLimiters } from '../../platform/turns/limiter.ts'
@@ -33,7 +34,7 @@ const maxSharedAttempts = 3
 const maxRetryPauseMs = 250
 const defaultTimeoutMs = 10_000
 /** A server that freezes or loses its network inside a transaction holds its locks no longer than this. */
-const idleInTransactionTimeoutMs = 15_000
+const idleInTransactionTimeoutMs = 5_000
 
 /** A transaction that short works share begins no further work after this time. */
 const maxGroupMs = 15
@@ -44,12 +45,30 @@ const maxGroupMs = 15
  * outside their transaction.
  */
 export async function openPostgres(options: DatabaseOptions & { url: string }): Promise<Database> {
-  const { url, poolSize, durability, observer, timeoutMs = defaultTimeoutMs, clock = systemClock } = options
-  await upgrade(url)
-  const Client = clientWithTimeout(timeoutMs, clock)
-  const connection: pg.ClientConfig = {
+  const { url, migrations = allMigrations, clock = systemClock, onUpgradeWaits: onWait = () => {} } = options
+  const server = {
     ...connectionDefaults,
     connectionString: url,
+    application_name: applicationName(migrations),
+  }
+  // Without a timeout for statements: changing a large table may take longer than a request may.
+  const openUpgradePool = (config: pg.PoolConfig) => openPool({ ...server, ...config })
+  try {
+    return await withUpgrade({ openPool: openUpgradePool, migrations, clock, onWait }, async () => {
+      const database = connect(server, options)
+      await database.ping()
+      return database
+    })
+  } catch (error) {
+    throw cannotOpen(error) ?? error
+  }
+}
+
+function connect(server: pg.ClientConfig, options: DatabaseOptions): Database {
+  const { poolSize, durability, observer, timeoutMs = defaultTimeoutMs, clock = systemClock } = options
+  const Client = clientWithTimeout(timeoutMs, clock)
+  const connection: pg.ClientConfig = {
+    ...server,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
     // A running database cancels the statement itself before the client's timeout, and the connection stays usable.
     statement_timeout: timeoutMs * 0.9,
@@ -129,10 +148,13 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
     // A row and not an advisory lock: a transaction that waited for the row collides and runs again, so it reads what the
     // holder wrote. After an advisory lock it would still read from its older snapshot.
     async lock(db, name) {
+      const taken_at = clock.now()
       await db
         .insertInto('locks')
-        .values({ name, taken: 1 })
-        .onConflict((conflict) => conflict.column('name').doUpdateSet({ taken: sql`locks.taken + 1` }))
+        .values({ name, taken: 1, taken_at })
+        .onConflict((conflict) =>
+          conflict.column('name').doUpdateSet({ taken: sql`locks.taken + 1`, taken_at }),
+        )
         .execute()
     },
     async ping() {
@@ -153,7 +175,6 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
 const connectionDefaults: pg.ClientConfig = {
   connectionTimeoutMillis: 5000,
   keepAlive: true,
-  application_name: 'plenum',
 }
 
 function openPool(config: pg.PoolConfig): pg.Pool {
@@ -162,22 +183,6 @@ function openPool(config: pg.PoolConfig): pg.Pool {
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
-}
-
-/** Migrates with its own connections, without a timeout: changing a large table may take longer than a request may. */
-async function upgrade(url: string): Promise<void> {
-  const db = new Kysely<unknown>({
-    dialect: new PostgresDialect({
-      pool: openPool({ ...connectionDefaults, connectionString: url, max: 2 }),
-    }),
-  })
-  try {
-    await migrate(db, 'postgres')
-  } catch (error) {
-    throw cannotOpen(error) ?? error
-  } finally {
-    await db.destroy()
-  }
 }
 
 /** Not `pool.query`: that passes a callback to the client, whose timeout then does not apply. */

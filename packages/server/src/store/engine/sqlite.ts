@@ -10,7 +10,8 @@ import { GroupSync } from './group-sync.ts'
 import { GroupWriter, type OpenTransaction, type Transact } from './group-writer.ts'
 import { Limiter } from '../../platform/turns/limiter.ts'
 import { isLoopHeld } from '../../platform/turns/loop-time.ts'
-import { migrate } from '../migrations/index.ts'
+import { migrations } from '../migrations/index.ts'
+import { migrateAtOnce } from '../migrations/migrate.ts'
 import type { Schema } from '../schema/schema.ts'
 import {
   begin,
@@ -51,7 +52,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
   const migrating = new Kysely<unknown>({ dialect: dialectOf(writer) })
   const read = new Kysely<Schema>({ dialect: dialectOf(reader) })
   const writes = new Limiter(1, { startsAtOnce: true })
-  await migrate(migrating, 'sqlite')
+  await migrateAtOnce(migrating, 'sqlite', options.migrations ?? migrations)
   await read.selectFrom('workspaces').select('workspace_id').limit(1).execute()
 
   const log = openSync(`${file}-wal`, 'r+')

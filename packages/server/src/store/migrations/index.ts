@@ -1,4 +1,3 @@
-import { type Kysely, Migrator, sql } from 'kysely'
 import * as foundation from './0001-foundation.ts'
 import * as notifications from './0002-notifications.ts'
 import * as bareDomains from './0003-bare-domains.ts'
@@ -25,16 +24,12 @@ import * as emails from './0024-emails.ts'
 import * as notificationEmails from './0026-notification-emails.ts'
 import * as digestOrder from './0027-digest-order.ts'
 import * as signals from './0028-signals.ts'
+import * as tenantKeys from './0029-tenant-keys.ts'
 import * as addressCalls from './0030-address-calls.ts'
-import type { ColumnTypes, Migration } from './migration.ts'
+import type { Migrations } from './migration.ts'
 
-const types: Record<ColumnTypes['dialect'], ColumnTypes> = {
-  sqlite: { dialect: 'sqlite', id: 'text', bytes: 'blob' },
-  postgres: { dialect: 'postgres', id: sql`text collate "C"`, bytes: 'bytea' },
-}
-
-/** The migrations run in this order, forward only. All that are missing in a database run in one transaction. */
-const migrations: Record<string, Migration> = {
+/** The migrations run in this order, forward only. */
+export const migrations: Migrations = {
   '0001-foundation': foundation,
   '0002-notifications': notifications,
   '0003-bare-domains': bareDomains,
@@ -61,20 +56,6 @@ const migrations: Record<string, Migration> = {
   '0026-notification-emails': notificationEmails,
   '0027-digest-order': digestOrder,
   '0028-signals': signals,
+  '0029-tenant-keys': tenantKeys,
   '0030-address-calls': addressCalls,
-}
-
-/** Migrates the database to the newest schema. Servers that start at the same time wait for each other. */
-export async function migrate(db: Kysely<unknown>, dialect: ColumnTypes['dialect']): Promise<void> {
-  const provider = {
-    getMigrations: async () =>
-      Object.fromEntries(
-        Object.entries(migrations).map(([name, { up }]) => [
-          name,
-          { up: (db: Kysely<unknown>) => up(db, types[dialect]) },
-        ]),
-      ),
-  }
-  const { error } = await new Migrator({ db, provider }).migrateToLatest()
-  if (error) throw error
 }

@@ -101,7 +101,7 @@ export async function addRecipients(
   { deletionId, now }: { deletionId: string; now: number },
 ): Promise<boolean> {
   const { organizationId, key } = notification
-  if (!(await deletions.renew(db, deletionId, now))) return false
+  if (!(await deletions.renew(db, apiKey, deletionId, now))) return false
   const isNotification = hasKeys(apiKey, organizationId, [key])
   const row = await db
     .selectFrom('notifications')
@@ -121,7 +121,7 @@ export async function show(
   deletionId: string,
   later: DeletionIfLarge,
 ): Promise<boolean> {
-  if (!(await deletions.finish(db, deletionId))) return false
+  if (!(await deletions.finish(db, apiKey, deletionId))) return false
   await remove(db, apiKey, { organizationId, ids: [id] }, later)
   const { numUpdatedRows } = await db
     .updateTable('notifications')

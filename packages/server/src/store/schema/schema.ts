@@ -221,8 +221,8 @@ export interface LiveStateTable {
 
 /** A deletion that takes more than one transaction and is not finished. */
 export interface DeletionTable {
-  deletion_id: string
   api_key: string
+  deletion_id: string
   /** JSON: what is deleted. */
   scope: string
   /** From this time on another server may continue the deletion. */
@@ -289,6 +289,8 @@ export interface LockTable {
   name: string
   /** How often the lock was taken. Incrementing it locks the row. */
   taken: number
+  /** When the lock was taken last. */
+  taken_at: number
 }
 
 /** What the open sessions of all servers must know of. Only written if several servers can share the database. */

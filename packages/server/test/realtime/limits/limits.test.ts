@@ -152,6 +152,22 @@ describe.each(stores)('compaction on %s', (store) => {
 })
 
 describe('server shutdown', () => {
+  test('[R15] a server that stops closes the connections of 60 clients at different times, so that they do not reconnect together', async () => {
+    const server = await startServer('sqlite')
+    const token = await tokenFor(await given.tenant(server))
+    const sockets = await Promise.all(
+      Array.from({ length: 60 }, () => RawSocket.connect(server, `/yjs/${editorName}?token=${token}`)),
+    )
+    const closedAt: number[] = []
+    const allClosed = Promise.all(
+      sockets.map((socket) => socket.closed.then(() => closedAt.push(performance.now()))),
+    )
+    await server.stop()
+    await allClosed
+    // At random times within 300 ms.
+    expect(Math.max(...closedAt) - Math.min(...closedAt)).toBeGreaterThan(150)
+  })
+
   test('[R15] a server that stops asks its clients to reconnect, and stores everything they sent', async () => {
     const server = await startServer('sqlite')
     const tenant = await given.tenant(server)
