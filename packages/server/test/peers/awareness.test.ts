@@ -56,6 +56,9 @@ describe.each(linksThatConnect)(
       const answered = new Promise((resolve) => after.provider.ws?.addEventListener('message', resolve))
       after.provider.ws?.send(Uint8Array.of(3))
       await answered
+      // What a server sends the other one arrives in order, so the other server also knows of the new session then.
+      cleo.provider.awareness.setLocalState({ cursor: 3 })
+      await eventually(() => seenBy(bob, cleo)).toEqual({ cursor: 3 })
       let wasSeen = true
       for (const viewer of [bob, cleo]) {
         viewer.provider.awareness.on('change', () => {
