@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -66,7 +66,10 @@ describe('[M2] the image', () => {
     const folder = mkdtempSync(join(tmpdir(), 'plenum-build-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     execFileSync(process.execPath, ['scripts/build.mjs', '--server', folder], { cwd: root })
-    const built = readFileSync(join(folder, 'main.js'), 'utf8')
+    const built = readdirSync(folder)
+      .filter((file) => file.endsWith('.js') && file !== 'reference.js')
+      .map((file) => readFileSync(join(folder, file), 'utf8'))
+      .join('\n')
     const imported = [...built.matchAll(/^import .*?["']([^"'\n]+)["'];?$/gm)]
       .map(([, name = '']) => name)
       .filter((name) => !name.startsWith('node:') && !name.startsWith('.'))

@@ -59,7 +59,10 @@ function signJwt({ keyId, privateKey }: Signer, claims: object): string {
  * User tokens: JWTs signed with ES256 (spec 7.1). The private keys are sealed in the database, so all servers sign with the
  * same key.
  */
-export function createUserTokens(database: Database, secrets: Secrets): UserTokens {
+export function createUserTokens(
+  database: Pick<Database, 'read' | 'write' | 'lock'>,
+  secrets: Secrets,
+): UserTokens {
   let signer: Promise<Signer> | undefined
   const verify = createTokenVerifier(database, {
     keyLifeMs: rotateAfterMs + publishedAfterRotationMs,

@@ -45,7 +45,7 @@ const maxGroupMs = 15
  */
 export async function openPostgres(options: DatabaseOptions & { url: string }): Promise<Database> {
   const { url, poolSize, durability, observer, timeoutMs = defaultTimeoutMs, clock = systemClock } = options
-  await upgrade(url)
+  if (!options.keepsSchema) await upgrade(url)
   const Client = clientWithTimeout(timeoutMs, clock)
   const connection: pg.ClientConfig = {
     ...connectionDefaults,
@@ -222,7 +222,8 @@ async function runOnce<T>(
 /** Codes for wrong credentials and unknown databases. Their messages name the user and the database, but no password. */
 const refusals = /^(28|3D)/
 
-function cannotOpen(cause: unknown): OpenError | undefined {
+/** An error that the operator understands, if the database cannot be reached or refuses the connection. */
+export function cannotOpen(cause: unknown): OpenError | undefined {
   const { code, message } = cause as { code?: string; message: string }
   const reason = message || code
   if (isUnavailable(cause)) return new OpenError(`PostgreSQL does not answer: ${reason}.`, { cause })

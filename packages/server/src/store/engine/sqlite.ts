@@ -162,7 +162,7 @@ function logFramesOf({ raw }: SqliteConnection): () => number {
   return () => (countOnly.get() as { log: number }).log
 }
 
-const dialectOf = (connection: SqliteConnection): Dialect => ({
+export const dialectOf = (connection: SqliteConnection): Dialect => ({
   createAdapter: () => new DirectSqliteAdapter(connection),
   createDriver: () => new SqliteDriver(connection),
   createIntrospector: (db) => new SqliteIntrospector(db),

@@ -1,4 +1,4 @@
-import { type Kysely, Migrator, sql } from 'kysely'
+import { DEFAULT_MIGRATION_TABLE, type Kysely, Migrator, sql } from 'kysely'
 import * as foundation from './0001-foundation.ts'
 import * as notifications from './0002-notifications.ts'
 import * as bareDomains from './0003-bare-domains.ts'
@@ -58,6 +58,20 @@ const migrations: Record<string, Migration> = {
   '0024-emails': emails,
   '0026-notification-emails': notificationEmails,
   '0027-digest-order': digestOrder,
+}
+
+/**
+ * Compares the schema of the database with this version of Plenum. `empty`: no server has started with this database yet.
+ * `newer`: a newer version has upgraded it.
+ */
+export async function schemaState(db: Kysely<unknown>): Promise<'empty' | 'older' | 'current' | 'newer'> {
+  const found = await db.introspection.getTables({ withInternalKyselyTables: true })
+  if (!found.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)) return 'empty'
+  const { rows } = await sql<{
+    name: string
+  }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)}`.execute(db)
+  if (rows.some(({ name }) => !(name in migrations))) return 'newer'
+  return rows.length < Object.keys(migrations).length ? 'older' : 'current'
 }
 
 /** Migrates the database to the newest schema. Servers that start at the same time wait for each other. */

@@ -1,0 +1,54 @@
+import { createSecrets, loadOrCreateSecretKey, type Secrets } from '../access/credentials/secrets.ts'
+import type { Config } from '../config.ts'
+import { cannotOpen, openPostgres } from '../store/engine/postgres.ts'
+import { openSqliteBeside, type SharedDatabase } from '../store/engine/sqlite-beside.ts'
+import * as signingKeys from '../store/signing-keys.ts'
+import { schemaState } from '../store/migrations/index.ts'
+import { CommandError } from './failure.ts'
+
+/** Opens the configured database beside servers that may be running. Changes neither its schema nor its secrets. */
+export async function openShared(config: Config): Promise<SharedDatabase> {
+  const database =
+    config.databaseUrl === undefined
+      ? openSqliteBeside(config.dataDir)
+      : await openPostgres({
+          url: config.databaseUrl,
+          dataDir: config.dataDir,
+          durability: config.durability,
+          poolSize: 2,
+          keepsSchema: true,
+        })
+  try {
+    await requireCurrentSchema(database)
+  } catch (error) {
+    await database.close()
+    throw cannotOpen(error) ?? error
+  }
+  return database
+}
+
+async function requireCurrentSchema({ read }: SharedDatabase): Promise<void> {
+  const state = await schemaState(read as never)
+  if (state === 'newer') {
+    throw new CommandError('A newer version of Plenum has upgraded this database. Use that version.')
+  }
+  if (state !== 'current') {
+    throw new CommandError(
+      'The schema of this database is not up to date. Start the server once, with: plenum start',
+    )
+  }
+}
+
+/** The secrets of the database. */
+export async function secretsOf(config: Config, { read }: SharedDatabase): Promise<Secrets> {
+  const secrets = createSecrets(config.secretKey ?? loadOrCreateSecretKey(config.dataDir))
+  const newest = await signingKeys.newest(read)
+  try {
+    if (newest) secrets.unseal(newest.privateJwk, `signing_keys/${newest.keyId}`)
+  } catch {
+    throw new CommandError(
+      'SECRET_KEY does not match this database. Use the key of the running server, or the file secret.key in DATA_DIR.',
+    )
+  }
+  return secrets
+}
