@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
+import { addBackup } from './commands/backup.ts'
 import { exitCodes, reasonFor, UsageError } from './commands/failure.ts'
+import { addRestore } from './commands/restore.ts'
 import { addStart } from './commands/start.ts'
 import { addToken } from './commands/token.ts'
 import { version } from './start/version.ts'
@@ -18,6 +20,8 @@ Exit codes: ${exitCodes.success} success, ${exitCodes.failure} failure, ${exitCo
   )
 addStart(program)
 addToken(program)
+addBackup(program)
+addRestore(program)
 
 let running = ''
 program.hook('preAction', (_, command) => void (running = command.name()))

@@ -1,6 +1,7 @@
 import { createSecrets, loadOrCreateSecretKey, type Secrets } from '../access/credentials/secrets.ts'
 import type { Config } from '../config.ts'
 import { cannotOpen, openPostgres } from '../store/engine/postgres.ts'
+import type { Db } from '../store/engine/db.ts'
 import { openSqliteBeside, type SharedDatabase } from '../store/engine/sqlite-beside.ts'
 import * as signingKeys from '../store/signing-keys.ts'
 import { schemaState } from '../store/migrations/index.ts'
@@ -28,7 +29,7 @@ export async function openShared(config: Config): Promise<SharedDatabase> {
 }
 
 async function requireCurrentSchema({ read }: SharedDatabase): Promise<void> {
-  const state = await schemaState(read as never)
+  const state = await schemaState(read)
   if (state === 'newer') {
     throw new CommandError('A newer version of Plenum has upgraded this database. Use that version.')
   }
@@ -42,13 +43,18 @@ async function requireCurrentSchema({ read }: SharedDatabase): Promise<void> {
 /** The secrets of the database. */
 export async function secretsOf(config: Config, { read }: SharedDatabase): Promise<Secrets> {
   const secrets = createSecrets(config.secretKey ?? loadOrCreateSecretKey(config.dataDir))
-  const newest = await signingKeys.newest(read)
+  await requireMatchingSecret(secrets, read)
+  return secrets
+}
+
+/** Throws if the stored secrets were sealed with another `SECRET_KEY`. */
+export async function requireMatchingSecret(secrets: Secrets, db: Db): Promise<void> {
+  const newest = await signingKeys.newest(db)
   try {
     if (newest) secrets.unseal(newest.privateJwk, `signing_keys/${newest.keyId}`)
   } catch {
     throw new CommandError(
-      'SECRET_KEY does not match this database. Use the key of the running server, or the file secret.key in DATA_DIR.',
+      'SECRET_KEY does not match this database. Use the key of its server: from the environment, .env or the file secret.key in DATA_DIR.',
     )
   }
-  return secrets
 }

@@ -152,7 +152,10 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
   'server/run-server.ts': { ours: ['server'], theirs: [] },
 
   // The program: one file for each command, which loads what the command needs only when it runs.
-  'server/commands': { ours: ['protocol', 'server'], theirs: ['commander'] },
+  'server/commands': {
+    ours: ['protocol', 'server'],
+    theirs: ['commander', 'kysely', '@photostructure/sqlite'],
+  },
   'server/main.ts': { ours: ['server/commands', 'server/start/version.ts'], theirs: ['commander'] },
 }
 

@@ -24,6 +24,7 @@ import * as webhookEndpoints from './0023-webhook-endpoints.ts'
 import * as emails from './0024-emails.ts'
 import * as notificationEmails from './0026-notification-emails.ts'
 import * as digestOrder from './0027-digest-order.ts'
+import type { Db } from '../engine/db.ts'
 import type { ColumnTypes, Migration } from './migration.ts'
 
 const types: Record<ColumnTypes['dialect'], ColumnTypes> = {
@@ -64,7 +65,7 @@ const migrations: Record<string, Migration> = {
  * Compares the schema of the database with this version of Plenum. `empty`: no server has started with this database yet.
  * `newer`: a newer version has upgraded it.
  */
-export async function schemaState(db: Kysely<unknown>): Promise<'empty' | 'older' | 'current' | 'newer'> {
+export async function schemaState(db: Db): Promise<'empty' | 'older' | 'current' | 'newer'> {
   const found = await db.introspection.getTables({ withInternalKyselyTables: true })
   if (!found.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)) return 'empty'
   const { rows } = await sql<{
