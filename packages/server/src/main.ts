@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
 import { addBackup } from './commands/backup.ts'
+import { addDoctor } from './commands/doctor.ts'
 import { exitCodes, reasonFor, UsageError } from './commands/failure.ts'
 import { addRestore } from './commands/restore.ts'
 import { addStart } from './commands/start.ts'
@@ -19,6 +20,7 @@ Settings come from the environment and the file .env in the current folder.
 Exit codes: ${exitCodes.success} success, ${exitCodes.failure} failure, ${exitCodes.wrongUsage} wrong usage.`,
   )
 addStart(program)
+addDoctor(program)
 addToken(program)
 addBackup(program)
 addRestore(program)
