@@ -4,6 +4,7 @@ import { addBackup } from './commands/backup.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { exitCodes, reasonFor, UsageError } from './commands/failure.ts'
 import { addRestore } from './commands/restore.ts'
+import { addRotateSecret } from './commands/rotate-secret.ts'
 import { addStart } from './commands/start.ts'
 import { addToken } from './commands/token.ts'
 import { version } from './start/version.ts'
@@ -24,6 +25,7 @@ addDoctor(program)
 addToken(program)
 addBackup(program)
 addRestore(program)
+addRotateSecret(program)
 
 let running = ''
 program.hook('preAction', (_, command) => void (running = command.name()))

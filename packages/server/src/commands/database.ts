@@ -1,3 +1,4 @@
+import { sealContexts } from '../access/credentials/seal-contexts.ts'
 import { createSecrets, loadOrCreateSecretKey, type Secrets } from '../access/credentials/secrets.ts'
 import type { Config } from '../config.ts'
 import { cannotOpen, openPostgres } from '../store/engine/postgres.ts'
@@ -13,7 +14,7 @@ export async function openShared(config: Config): Promise<SharedDatabase> {
     config.databaseUrl === undefined
       ? openSqliteBeside(config.dataDir)
       : await openPostgres({
-          url: config.databaseUrl,
+          url: withName(config.databaseUrl),
           dataDir: config.dataDir,
           durability: config.durability,
           poolSize: 2,
@@ -26,6 +27,13 @@ export async function openShared(config: Config): Promise<SharedDatabase> {
     throw cannotOpen(error) ?? error
   }
   return database
+}
+
+/** Gives the connections of a command another name than those of a server. */
+function withName(databaseUrl: string): string {
+  const url = new URL(databaseUrl)
+  url.searchParams.set('application_name', 'plenum command')
+  return url.href
 }
 
 async function requireCurrentSchema({ read }: SharedDatabase): Promise<void> {
@@ -47,12 +55,20 @@ export async function secretsOf(config: Config, { read }: SharedDatabase): Promi
   return secrets
 }
 
-/** Throws if the stored secrets were sealed with another `SECRET_KEY`. */
-export async function requireMatchingSecret(secrets: Secrets, db: Db): Promise<void> {
+/** Whether the stored secrets were sealed with these. True if there is none yet. */
+export async function matches(secrets: Secrets, db: Db): Promise<boolean> {
   const newest = await signingKeys.newest(db)
   try {
-    if (newest) secrets.unseal(newest.privateJwk, `signing_keys/${newest.keyId}`)
+    if (newest) secrets.unseal(newest.privateJwk, sealContexts.signingKey(newest.keyId))
+    return true
   } catch {
+    return false
+  }
+}
+
+/** Throws if the stored secrets were sealed with another `SECRET_KEY`. */
+export async function requireMatchingSecret(secrets: Secrets, db: Db): Promise<void> {
+  if (!(await matches(secrets, db))) {
     throw new CommandError(
       'SECRET_KEY does not match this database. Use the key of its server: from the environment, .env or the file secret.key in DATA_DIR.',
     )

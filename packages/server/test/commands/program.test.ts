@@ -9,7 +9,7 @@ beforeAll(buildServer)
 test('[B1.1] the help lists the commands and the exit codes', async () => {
   const { code, stdout } = await runCommand(['--help'], {})
   expect(code).toBe(0)
-  for (const command of ['start', 'doctor', 'token', 'backup', 'restore'])
+  for (const command of ['start', 'doctor', 'token', 'backup', 'restore', 'rotate-secret'])
     expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'))
   expect(stdout).toContain('Exit codes: 0 success, 1 failure, 2 wrong usage.')
 })
