@@ -8,6 +8,7 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -55,6 +56,8 @@ async function buildServer(dist, programs = []) {
   copyFileSync(join(scalar, 'js/standalone.js'), join(dist, 'reference.js'))
   // Building openapi.json from the table takes 60 ms, which would block the event loop at the first request.
   writeFileSync(join(dist, 'openapi.json'), JSON.stringify(JSON.parse(readFileSync('openapi.json', 'utf8'))))
+  // For `npx plenum` in a clone.
+  chmodSync(join(dist, 'main.js'), 0o755)
   writeFileSync(stamp, sources)
 }
 

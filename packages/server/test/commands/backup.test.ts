@@ -5,7 +5,7 @@ import type { Client } from '@plenum/client'
 import { beforeAll, expect, test } from 'vitest'
 import { interruptibleNetwork, plenumConnection } from '../support/clients/plenum-client.ts'
 import { newFolder } from '../support/folders.ts'
-import { buildServer, freePort, runCommand, startProcess } from '../support/processes/process.ts'
+import { buildServer, failToStart, freePort, runCommand, startProcess } from '../support/processes/process.ts'
 import { newSettings } from '../support/processes/settings.ts'
 import { newTenant } from '../support/processes/tenant.ts'
 
@@ -207,6 +207,17 @@ test('[B4.2] a client that has seen more than the backup contains gets the resto
   expect(opened.liveState('a').value).toEqual({ value: 'in the backup' })
   const later = await client.events.get({ after, names: ['comment.add', 'comment_annotation.add'] })
   expect(new Set(JSON.stringify(later.data).match(/new \d/g))).toEqual(new Set(['new 0', 'new 1', 'new 2']))
+})
+
+test('[O1.2] a server does not start with a database that a newer version has upgraded', async () => {
+  const settings = await newSettings('sqlite')
+  await (await startProcess('server', settings)).terminate()
+  const db = new DatabaseSync(join(settings.DATA_DIR ?? '', 'plenum.db'))
+  db.exec(`insert into kysely_migration values ('9999-later', '')`)
+  db.close()
+  const { code, says } = await failToStart(settings)
+  expect(code).toBe(1)
+  expect(says).toMatch(/^Plenum cannot start: A newer version of Plenum has upgraded this database\..+\n$/)
 })
 
 test('[B4.3] with PostgreSQL, backup and restore name the command to use', async () => {

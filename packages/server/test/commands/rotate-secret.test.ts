@@ -42,7 +42,7 @@ describe.each(stores)('[B7] a rotation of the secret on %s', (store) => {
     const rotated = await runCommand([...words, '--yes'], settings)
     expect(rotated).toMatchObject({
       code: 0,
-      stderr: expect.stringMatching(/Encrypted \d+ stored secrets again/),
+      stderr: expect.stringMatching(/encrypted again: \d+/),
     })
     const file = usesFile ? join(settings.DATA_DIR ?? '', 'secret.key') : newFile
     const SECRET_KEY = readFileSync(file, 'utf8').trim()

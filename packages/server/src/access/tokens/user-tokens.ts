@@ -62,7 +62,7 @@ export async function newSigningKey(secrets: Secrets, now: number): Promise<sign
   const privateJwk = JSON.stringify(await exportJWK(pair.privateKey))
   return {
     keyId,
-    publicJwk: (await exportJWK(pair.publicKey)) as Record<string, unknown>,
+    publicJwk: await exportJWK(pair.publicKey),
     privateJwk: secrets.seal(privateJwk, sealContexts.signingKey(keyId)),
     createdAt: now,
   }

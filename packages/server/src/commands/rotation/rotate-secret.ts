@@ -42,7 +42,9 @@ export async function rotateSecret({ yes, newSecret, signOutUsers }: RotateOptio
     const next = createSecrets(readOrCreate(file))
     if (await isDone(next, current, database)) say('The stored secrets already match the new secret.')
     else
-      say(`Encrypted ${await replace(database, current, next, signOutUsers ?? false)} stored secrets again.`)
+      say(
+        `Stored secrets that were encrypted again: ${await replace(database, current, next, signOutUsers ?? false)}.`,
+      )
     if (config.secretKey === undefined) finish(config, file)
     else say(`Set SECRET_KEY to the content of ${file} for every server, and delete the file.`)
     say(

@@ -25,6 +25,7 @@ import * as emails from './0024-emails.ts'
 import * as notificationEmails from './0026-notification-emails.ts'
 import * as digestOrder from './0027-digest-order.ts'
 import type { Db } from '../engine/db.ts'
+import { OpenError } from '../engine/failures.ts'
 import type { ColumnTypes, Migration } from './migration.ts'
 
 const types: Record<ColumnTypes['dialect'], ColumnTypes> = {
@@ -85,6 +86,11 @@ export async function migrate(db: Kysely<unknown>, dialect: ColumnTypes['dialect
           { up: (db: Kysely<unknown>) => up(db, types[dialect]) },
         ]),
       ),
+  }
+  if ((await schemaState(db as Db)) === 'newer') {
+    throw new OpenError(
+      'A newer version of Plenum has upgraded this database. Use that version, or restore a backup from before.',
+    )
   }
   const { error } = await new Migrator({ db, provider }).migrateToLatest()
   if (error) throw error
