@@ -54,6 +54,7 @@ export async function makeBackup({ to, withSecret }: BackupOptions): Promise<voi
     // The first read opens the snapshot, which ends when the source is closed.
     source.exec('pragma query_only = on; begin')
     const rows = countRows(source)
+    removeDatabase(partial)
     await copyPages(source, partial)
     check(source, partial)
     chmodSync(partial, 0o600)

@@ -87,7 +87,7 @@ export async function migrate(db: Kysely<unknown>, dialect: ColumnTypes['dialect
         ]),
       ),
   }
-  if ((await schemaState(db as Db)) === 'newer') {
+  if ((await schemaState(db)) === 'newer') {
     throw new OpenError(
       'A newer version of Plenum has upgraded this database. Use that version, or restore a backup from before.',
     )
