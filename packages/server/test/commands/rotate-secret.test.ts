@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClient } from '@plenum/client'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -14,7 +14,9 @@ beforeAll(buildServer)
 describe.each(stores)('[B7] a rotation of the secret on %s', (store) => {
   test('[B7] [B7.1] [B7.2] after a rotation, auth tokens are new, and everything that was stored can still be used', async () => {
     const settings = await newSettings(store)
-    const before = await startProcess('server', settings)
+    // No mail server answers, so that a login link waits until after the rotation.
+    const noMail = { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'plenum@example.com' }
+    const before = await startProcess('server', { ...settings, ...noMail })
     const { apiKey, client } = await newTenant(settings, before.url)
     const userToken = (await runCommand(['token', '--organization', 'acme'], settings)).stdout.trim()
     const addEndpoint = (of: typeof client) =>
@@ -27,6 +29,11 @@ describe.each(stores)('[B7] a rotation of the secret on %s', (store) => {
       emailServiceConfig: { type: 'sendgrid', apiKey: 'SG.key-of-the-provider', fromEmail: 'a@example.com' },
     })
     const email = (await client.emailConfig.get()).data
+
+    await createClient({ url: before.url }).email.sendLoginLink({
+      email: 'owner@example.invalid',
+      continueUrl: 'http://localhost:3000/',
+    })
 
     const newFile = join(newFolder(), 'new-secret')
     const usesFile = store === 'sqlite'
@@ -59,6 +66,8 @@ describe.each(stores)('[B7] a rotation of the secret on %s', (store) => {
     expect((await renewed.emailConfig.get()).data).toEqual(email)
     const document = plenumConnection(renewed, userToken).document('acme', 'plan')
     await expect.poll(() => document.status).toBe('connected')
+    const outbox = join(settings.DATA_DIR ?? '', 'outbox')
+    await expect.poll(() => (existsSync(outbox) ? readdirSync(outbox) : [])).toHaveLength(1)
     await after.terminate()
 
     const again = [
