@@ -1,12 +1,14 @@
-// Bundles the server and the client into their dist folders. The server's bundle contains most of its dependencies,
-// because loading hundreds of small files takes half of the time of a start. The client's bundle contains none.
-//   build.mjs                              both
+// Bundles the server, the client and the protocol into their dist folders. The server's bundle contains most of its
+// dependencies, because loading hundreds of small files takes half of the time of a start. The others contain none.
+//   build.mjs                              all
+//   build.mjs --protocol [folder]          only the protocol, with its types
 //   build.mjs --client [folder]            only the client, with its types
 //   build.mjs --server [folder] [files]    only the server, unless it is already built from the same sources;
 //                                          the files are bundled as further programs beside main.js
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -19,7 +21,7 @@ import {
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { bundle, bundleClient, bundleWorker } from './bundle.mjs'
+import { bundle, bundleClient, bundleProtocol, bundleWorker } from './bundle.mjs'
 
 function hashOfSources() {
   const hash = createHash('sha256')
@@ -54,30 +56,42 @@ async function buildServer(dist, programs = []) {
   copyFileSync(join(scalar, 'js/standalone.js'), join(dist, 'reference.js'))
   // Building openapi.json from the table takes 60 ms, which would block the event loop at the first request.
   writeFileSync(join(dist, 'openapi.json'), JSON.stringify(JSON.parse(readFileSync('openapi.json', 'utf8'))))
+  // For `npx plenum` in a clone.
+  chmodSync(join(dist, 'main.js'), 0o755)
   writeFileSync(stamp, sources)
 }
 
+/** The client's types include those of the protocol that it uses: applications install no other package of Plenum. */
 async function buildClient(dist) {
   rmSync(dist, { recursive: true, force: true })
   await bundleClient(dist)
+  writeTypes('tsconfig.build.json', dist, (file) =>
+    file.replace(/^client\/src\//, '').replace(/^protocol\/src\//, 'protocol/'),
+  )
+}
+
+async function buildProtocol(dist) {
+  rmSync(dist, { recursive: true, force: true })
+  await bundleProtocol(dist)
+  writeTypes('tsconfig.protocol.json', dist, (file) => file.replace(/^protocol\/src\//, ''))
+}
+
+function writeTypes(project, dist, targetOf) {
   const types = mkdtempSync(join(tmpdir(), 'plenum-types-'))
   try {
-    const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', types]
+    const tsc = ['node_modules/typescript/bin/tsc', '-p', project, '--outDir', types]
     execFileSync(process.execPath, tsc, { stdio: 'inherit' })
-    copyTypes(types, dist)
+    copyTypes(types, dist, targetOf)
   } finally {
     rmSync(types, { recursive: true })
   }
 }
 
-/**
- * Copies the types of the client, and the types of the protocol that it uses: applications install no other package of
- * Plenum. Rewrites the imports to the copied files.
- */
-function copyTypes(from, dist) {
+/** Rewrites the imports to the copied files. */
+function copyTypes(from, dist, targetOf) {
   for (const file of readdirSync(from, { recursive: true, encoding: 'utf8' })) {
     if (!file.endsWith('.d.ts')) continue
-    const target = file.replace(/^client\/src\//, '').replace(/^protocol\/src\//, 'protocol/')
+    const target = targetOf(file)
     const depth = target.split('/').length - 1
     const protocol = `${'../'.repeat(depth) || './'}protocol`
     const text = readFileSync(join(from, file), 'utf8')
@@ -89,5 +103,7 @@ function copyTypes(from, dist) {
 }
 
 const [option, folder, ...programs] = process.argv.slice(2)
-if (option !== '--client') await buildServer(folder ?? 'packages/server/dist', programs)
-if (option !== '--server') await buildClient(folder ?? 'packages/client/dist')
+const builds = (name) => option === undefined || option === `--${name}`
+if (builds('protocol')) await buildProtocol(folder ?? 'packages/protocol/dist')
+if (builds('server')) await buildServer(folder ?? 'packages/server/dist', programs)
+if (builds('client')) await buildClient(folder ?? 'packages/client/dist')

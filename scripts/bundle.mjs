@@ -36,3 +36,15 @@ export const bundleClient = (dir) =>
     dir,
     'neutral',
   )
+
+export const bundleProtocol = (dir) =>
+  bundle(
+    {
+      index: 'packages/protocol/src/index.ts',
+      errors: 'packages/protocol/src/errors.ts',
+      messages: 'packages/protocol/src/messages/index.ts',
+      realtime: 'packages/protocol/src/realtime.ts',
+    },
+    dir,
+    'neutral',
+  )

@@ -1,129 +1,40 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs'
-import { parseEnv } from 'node:util'
-import { createSecrets, loadOrCreateSecretKey } from './access/credentials/secrets.ts'
-import { printBanner } from './start/banner.ts'
-import { type Config, ConfigError, readConfig } from './config.ts'
-import { prepareDataDir } from './start/data-dir.ts'
-import { createLog } from './platform/log/log.ts'
-import { LogDestination, maxFlushMs, standardOutput } from './platform/log/log-destination.ts'
-import { createMetrics } from './platform/metrics/metrics.ts'
-import { readableLines } from './platform/log/readable-lines.ts'
-import { createServer } from './server.ts'
-import { openDatabase } from './store/engine/open.ts'
-import { OpenError } from './store/engine/failures.ts'
-import * as workspaces from './store/workspaces.ts'
-import { unknownSettings } from './start/unknown-settings.ts'
+import { Command, CommanderError } from 'commander'
+import { addBackup } from './commands/backup.ts'
+import { addDoctor } from './commands/doctor.ts'
+import { exitCodes, reasonFor, UsageError } from './commands/failure.ts'
+import { addRestore } from './commands/restore.ts'
+import { addRotateSecret } from './commands/rotate-secret.ts'
+import { addStart } from './commands/start.ts'
+import { addToken } from './commands/token.ts'
+import { version } from './start/version.ts'
 
-/** Opens the log and the database, starts the server, and stops it on a signal. */
-async function main(config: Config, hints: readonly string[]): Promise<void> {
-  const destination = new LogDestination(standardOutput(), {
-    onFailure: ({ message }) =>
-      console.error(`Plenum cannot write its log: ${message}. The server keeps running.`),
-    onLost: (lines) =>
-      log.error({ lines }, 'log lines were lost because standard output did not accept them'),
-  })
-  const isTerminal = process.stdout.isTTY
-  const format = config.logFormat ?? (isTerminal ? 'pretty' : 'json')
-  const lines =
-    format === 'json' ? destination : readableLines(destination, { colors: isTerminal && config.colors })
-  const log = createLog(config.logLevel, lines)
-  for (const hint of hints) log.warn(hint)
-  const metrics = createMetrics()
-  const exit = (code: number) => {
-    destination.flushSync()
-    process.exit(code)
-  }
+const program = new Command('plenum')
+  .description('A collaboration backend you host yourself.')
+  .version(version)
+  .exitOverride()
+  .showHelpAfterError('Run plenum --help for the commands and options.')
+  .addHelpText(
+    'after',
+    `
+Settings come from the environment and the file .env in the current folder.
+Exit codes: ${exitCodes.success} success, ${exitCodes.failure} failure, ${exitCodes.wrongUsage} wrong usage.`,
+  )
+addStart(program)
+addDoctor(program)
+addToken(program)
+addBackup(program)
+addRestore(program)
+addRotateSecret(program)
 
-  if (config.databaseUrl === undefined) prepareDataDir(config.dataDir)
-  const secrets = createSecrets(config.secretKey ?? loadOrCreateSecretKey(config.dataDir))
-  const database = await openDatabase({
-    url: config.databaseUrl,
-    dataDir: config.dataDir,
-    durability: config.durability,
-    poolSize: config.databasePoolSize,
-    timeoutMs: config.databaseTimeoutSeconds * 1000,
-    observer: metrics.database,
-    onCheckpointFailure: (error) =>
-      log.warn({ err: error }, 'cannot checkpoint the write-ahead log into the database file'),
-    onUpgradeWaits: (about, message) => log.warn(about, message),
-    onFatal(error) {
-      log.fatal(
-        { err: error },
-        'the disk failed a sync; stopping, because it is unknown which writes are on disk',
-      )
-      exit(1)
-    },
-  })
-  const server = createServer({ config, database, secrets, metrics, log })
-
-  let stopping = false
-  const stop = async (signal: string) => {
-    if (stopping) return
-    stopping = true
-    log.info({ signal }, 'shutting down')
-    setTimeout(
-      () => {
-        log.warn('SHUTDOWN_SECONDS are over; stopping before all requests are answered')
-        exit(1)
-      },
-      config.shutdownSeconds * 1000 - maxFlushMs,
-    ).unref()
-    await server.stop()
-    await database.close()
-    await destination.threadIsIdle()
-    log.info('stopped')
-    exit(0)
-  }
-  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => void stop(signal))
-  process.on('uncaughtException', (error) => {
-    // Acknowledged writes are on disk, so to exit loses nothing. To continue in an unknown state might.
-    log.fatal({ err: error }, 'uncaught exception')
-    exit(1)
-  })
-
-  const address = await server.start()
-  if (['info', 'debug', 'trace'].includes(config.logLevel)) {
-    printBanner(config, { address, hints, isEmpty: await workspaces.isEmpty(database.read) })
-  }
-}
-
-/**
- * Returns one sentence if the operator can fix the problem. Any other error is a bug: it is returned, and printed with its
- * stack.
- */
-function reasonFor(error: unknown, config: Config | undefined): unknown {
-  const { code, message, syscall } = error as NodeJS.ErrnoException
-  if (error instanceof ConfigError || error instanceof OpenError) return message
-  const { port, host } = config ?? {}
-  if (code === 'EADDRINUSE') return `Port ${port} on ${host} is in use. Set PORT to another one.`
-  if (syscall === 'listen' || syscall === 'getaddrinfo')
-    return `HOST ${host} and PORT ${port} cannot be used: ${message}.`
-  return syscall === undefined ? error : message
-}
-
-/** Reads the settings in the file .env. Without the file there are none. */
-function readEnvFile(): Record<string, string | undefined> {
-  try {
-    return parseEnv(readFileSync('.env', 'utf8'))
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') return {}
-    throw new ConfigError(`.env cannot be read: ${message}.`)
-  }
-}
-
-let config: Config | undefined
-let hints: string[] = []
+let running = ''
+program.hook('preAction', (_, command) => void (running = command.name()))
 try {
-  const file = readEnvFile()
-  hints = unknownSettings(file, process.env)
-  // The environment overrides the file. The file is copied into it, because libraries read only the environment.
-  for (const [name, value] of Object.entries(file)) process.env[name] ??= value
-  config = readConfig(process.env)
-  await main(config, hints)
+  const words = process.argv.slice(2)
+  await program.parseAsync(words.length === 0 ? ['start'] : words, { from: 'user' })
 } catch (error) {
-  console.error('Plenum cannot start:', reasonFor(error, config))
-  for (const hint of hints) console.error(hint)
-  process.exit(1)
+  // The parser has printed its own errors. The exit code of the help is 0.
+  if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : exitCodes.wrongUsage)
+  console.error(`plenum ${running}:`, reasonFor(error))
+  process.exit(error instanceof UsageError ? exitCodes.wrongUsage : exitCodes.failure)
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { ApiError } from '@plenum/protocol'
+import { sealContexts } from '../access/credentials/seal-contexts.ts'
 import type { Secrets } from '../access/credentials/secrets.ts'
 import type { Database, Db } from '../store/engine/db.ts'
 import * as idempotency from '../store/idempotency.ts'
@@ -25,7 +26,7 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
   throw new ApiError('INVALID_ARGUMENT', 'Idempotency-Key must have 1 to 255 visible ASCII characters.')
 }
 
-const nameOf = ({ id }: KeyedRequest) => JSON.stringify([id.scope, id.operation, id.key])
+const nameOf = ({ id }: KeyedRequest) => sealContexts.storedAnswer(id.scope, id.operation, id.key)
 
 /** Runs a write once for each idempotency key: the transaction that writes also stores the answer. */
 export function createIdempotency(database: Database, secrets: Secrets) {

@@ -1,21 +1,20 @@
 import { ApiError, type Operations, type Workspace } from '@plenum/protocol'
 import { mintAuthToken } from '../access/credentials/auth-tokens.ts'
-import { newId } from '../access/ids.ts'
 import type { Secrets } from '../access/credentials/secrets.ts'
 import type { Handlers } from '../calls/call.ts'
 import type { Db } from '../store/engine/db.ts'
 import * as workspaces from '../store/workspaces.ts'
-import { createKey, readOwnerEmail } from './shared/new-key.ts'
+import { readOwnerEmail } from './shared/new-key.ts'
+import { addWorkspace } from './shared/new-workspace.ts'
 import { isHttpUrl } from './shared/urls.ts'
 
 export const workspaceHandlers: Handlers<Operations['workspace']> = {
-  async create(call) {
-    const {
-      input,
-      db,
-      now,
-      services: { secrets, isDisposable, limits, workspaceCreation, lock },
-    } = call
+  async create({
+    input,
+    db,
+    now,
+    services: { secrets, isDisposable, limits, workspaceCreation, defaultDocumentAccess, lock },
+  }) {
     if (workspaceCreation === 'closed') {
       throw new ApiError(
         'PERMISSION_DENIED',
@@ -36,20 +35,12 @@ export const workspaceHandlers: Handlers<Operations['workspace']> = {
       )
     }
     const name = input.name?.trim() ?? email
-    const workspace = {
-      workspaceId: newId('ws'),
+    const workspace = await addWorkspace(db, {
       name: input.workspaceName?.trim() ?? `${name} workspace`,
-      owner: { email, id: newId('own'), name, avatar: input.avatar ?? '' },
-      token: { tokenId: newId('tok'), issuedAt: now },
-    }
-    await workspaces.add(db, workspace, now)
-    const { workspaceId } = workspace
-    const options = { defaultDocumentAccessType: call.services.defaultDocumentAccess }
-    await createKey(
-      db,
-      { workspaceId, type: 'testing', ownerEmail: email, options, localHost: true, authToken: true },
+      owner: { email, name, avatar: input.avatar ?? '' },
+      defaultDocumentAccess,
       now,
-    )
+    })
     return present(db, secrets, workspace)
   },
 

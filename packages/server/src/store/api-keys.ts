@@ -197,3 +197,18 @@ export async function replaceTokens(db: Db, apiKey: string, token: AuthToken): P
     })
     .execute()
 }
+
+/** The oldest API keys of all workspaces, for the operator of the server. */
+export async function some(
+  db: Db,
+  limit: number,
+): Promise<Pick<ApiKey, 'apiKey' | 'workspaceId' | 'name'>[]> {
+  const rows = await db
+    .selectFrom('api_keys')
+    .select(['api_key', 'workspace_id', 'name'])
+    .orderBy('created_at')
+    .orderBy('api_key')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => ({ apiKey: row.api_key, workspaceId: row.workspace_id, name: row.name }))
+}

@@ -43,6 +43,20 @@ export async function hasReached(db: Db, { transactionId, eventId }: EventPositi
   return transactionId < (rows[0]?.next ?? 0)
 }
 
+/** More events than there can be between a backup and its restore. */
+const eventsPerRestore = 100_000_000_000
+
+/**
+ * Makes the ids of later events higher than those of all events that readers may have seen after this copy of the embedded
+ * database was made. Their positions stay valid.
+ */
+export async function skipEventIds(db: Db): Promise<void> {
+  await sql`
+    insert into sqlite_sequence (name, seq)
+    select 'events', 0 where not exists (select 1 from sqlite_sequence where name = 'events')`.execute(db)
+  await sql`update sqlite_sequence set seq = seq + ${eventsPerRestore} where name = 'events'`.execute(db)
+}
+
 /**
  * Finds out at the start whether another server numbers the transactions than before. Then its ids begin above all stored ones:
  * the order of the log and the positions of its readers stay valid. Nothing else may write events meanwhile.

@@ -47,3 +47,8 @@ export async function add(db: Db, key: SigningKey): Promise<void> {
     })
     .execute()
 }
+
+/** Removes all keys, so that every token that they signed is invalid. */
+export async function removeAll(db: Db): Promise<void> {
+  await db.deleteFrom('signing_keys').execute()
+}

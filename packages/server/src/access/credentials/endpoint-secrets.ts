@@ -1,17 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import type { SealedSecrets } from '../../store/webhooks/endpoints.ts'
+import { sealContexts } from './seal-contexts.ts'
 import type { Secrets } from './secrets.ts'
 
 /** How long the old secret of an endpoint signs too after a rotation (spec 24.19). */
 const overlapMs = 24 * 60 * 60 * 1000
 
-/** Both secrets of an endpoint have the same context, so the current one can become the previous one as it is. */
-const contextOf = (apiKey: string, endpointId: string) => `webhook_endpoints/${apiKey}/${endpointId}`
-
 /** A new secret of an endpoint, as receivers use it, and sealed. */
 export function newEndpointSecret(secrets: Secrets, apiKey: string, endpointId: string) {
   const secret = `whsec_${randomBytes(32).toString('base64')}`
-  return { secret, sealed: secrets.seal(secret, contextOf(apiKey, endpointId)) }
+  return { secret, sealed: secrets.seal(secret, sealContexts.endpointSecret(apiKey, endpointId)) }
 }
 
 /** The sealed secrets after a rotation at this time. */
@@ -30,6 +28,6 @@ export function signingSecrets(
 ): string[] {
   const isPreviousValid = previousSecret !== null && previousUntil !== null && now < previousUntil
   return [secret, ...(isPreviousValid ? [previousSecret] : [])].map((sealed) =>
-    secrets.unseal(sealed, contextOf(apiKey, endpointId)).toString(),
+    secrets.unseal(sealed, sealContexts.endpointSecret(apiKey, endpointId)).toString(),
   )
 }

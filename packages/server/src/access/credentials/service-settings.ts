@@ -1,6 +1,7 @@
 import type { Db } from '../../store/engine/db.ts'
 import * as serviceConfigs from '../../store/service-configs.ts'
 import type { Service } from '../../store/service-configs.ts'
+import { sealContexts } from './seal-contexts.ts'
 import type { Secrets } from './secrets.ts'
 
 /**
@@ -14,8 +15,6 @@ export interface ServiceSettings<C> {
   readonly credential: string
 }
 
-const contextOf = (apiKey: string, service: Service) => `service_configs/${apiKey}/${service}`
-
 /** Returns undefined if the API key has no settings for the service. */
 export async function readSettings<C>(
   db: Db,
@@ -26,7 +25,8 @@ export async function readSettings<C>(
   const found = await serviceConfigs.find<C>(db, apiKey, service)
   if (!found) return undefined
   const { enabled, config, secret } = found
-  const credential = secret === null ? '' : secrets.unseal(secret, contextOf(apiKey, service)).toString()
+  const credential =
+    secret === null ? '' : secrets.unseal(secret, sealContexts.serviceCredential(apiKey, service)).toString()
   return { enabled, config, credential }
 }
 
@@ -37,7 +37,8 @@ export async function writeSettings<C>(
   service: Service,
   { enabled, config, credential }: ServiceSettings<C>,
 ): Promise<void> {
-  const secret = credential === '' ? null : secrets.seal(credential, contextOf(apiKey, service))
+  const secret =
+    credential === '' ? null : secrets.seal(credential, sealContexts.serviceCredential(apiKey, service))
   await serviceConfigs.save(db, apiKey, service, { enabled, config, secret })
 }
 

@@ -24,7 +24,7 @@ interface PublicKey {
 
 /** Creates a verifier of user tokens. A token cannot choose the algorithm, the key or where the key comes from. */
 export function createTokenVerifier(
-  database: Database,
+  database: Pick<Database, 'read'>,
   /** `keyLifeMs`: a signing key that is older verifies nothing, because all tokens that it signed have expired. */
   { keyLifeMs }: { keyLifeMs: number },
 ): (token: string, now: number) => Promise<VerifiedUser> {
@@ -87,7 +87,9 @@ async function claimsOf(token: string, key: CryptoKey, now: number): Promise<JWT
 }
 
 /** Creates a function that finds a public key by its id. The keys are cached in memory. */
-function createKeyTable(database: Database): (keyId: string, now: number) => Promise<PublicKey | undefined> {
+function createKeyTable(
+  database: Pick<Database, 'read'>,
+): (keyId: string, now: number) => Promise<PublicKey | undefined> {
   let keys = new Map<string, PublicKey>()
   let readAt: number | undefined
   let reading: Promise<void> | undefined

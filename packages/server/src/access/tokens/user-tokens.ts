@@ -3,6 +3,7 @@ import { ApiError } from '@plenum/protocol'
 import { exportJWK, generateKeyPair, type JWK } from 'jose'
 import type { Database } from '../../store/engine/db.ts'
 import * as signingKeys from '../../store/signing-keys.ts'
+import { sealContexts } from '../credentials/seal-contexts.ts'
 import type { Secrets } from '../credentials/secrets.ts'
 import { userTokenSeconds, type VerifiedUser } from './token-claims.ts'
 import { createTokenVerifier, maxTokenLength } from './token-verifier.ts'
@@ -55,18 +56,33 @@ function signJwt({ keyId, privateKey }: Signer, claims: object): string {
   return `${signed}.${signature.toString('base64url')}`
 }
 
+export async function newSigningKey(secrets: Secrets, now: number): Promise<signingKeys.SigningKey> {
+  const pair = await generateKeyPair('ES256', { extractable: true })
+  const keyId = randomUUID()
+  const privateJwk = JSON.stringify(await exportJWK(pair.privateKey))
+  return {
+    keyId,
+    publicJwk: await exportJWK(pair.publicKey),
+    privateJwk: secrets.seal(privateJwk, sealContexts.signingKey(keyId)),
+    createdAt: now,
+  }
+}
+
 /**
  * User tokens: JWTs signed with ES256 (spec 7.1). The private keys are sealed in the database, so all servers sign with the
  * same key.
  */
-export function createUserTokens(database: Database, secrets: Secrets): UserTokens {
+export function createUserTokens(
+  database: Pick<Database, 'read' | 'write' | 'lock'>,
+  secrets: Secrets,
+): UserTokens {
   let signer: Promise<Signer> | undefined
   const verify = createTokenVerifier(database, {
     keyLifeMs: rotateAfterMs + publishedAfterRotationMs,
   })
 
   const open = async ({ keyId, privateJwk, createdAt }: signingKeys.SigningKey): Promise<Signer> => {
-    const jwk = JSON.parse(secrets.unseal(privateJwk, `signing_keys/${keyId}`).toString()) as JWK
+    const jwk = JSON.parse(secrets.unseal(privateJwk, sealContexts.signingKey(keyId)).toString()) as JWK
     return { keyId, privateKey: createPrivateKey({ key: jwk as JsonWebKey, format: 'jwk' }), createdAt }
   }
 
@@ -74,14 +90,7 @@ export function createUserTokens(database: Database, secrets: Secrets): UserToke
     const isFresh = (key: signingKeys.SigningKey | undefined) => key && now - key.createdAt < rotateAfterMs
     const newest = await signingKeys.newest(database.read)
     if (newest && isFresh(newest)) return open(newest)
-    const pair = await generateKeyPair('ES256', { extractable: true })
-    const keyId = randomUUID()
-    const candidate = {
-      keyId,
-      publicJwk: await exportJWK(pair.publicKey),
-      privateJwk: secrets.seal(JSON.stringify(await exportJWK(pair.privateKey)), `signing_keys/${keyId}`),
-      createdAt: now,
-    }
+    const candidate = await newSigningKey(secrets, now)
     // If several servers need a new key at the same time, the first one to get the lock adds it for all.
     const agreed = await database.write(async (db) => {
       await database.lock(db, 'signing_keys')

@@ -24,7 +24,7 @@ export async function numberChange(
   newAnnotations = 0,
 ): Promise<{ position: Position; firstNumber: number } | undefined> {
   const [row] = await updateNumbers(db, { apiKey, organizationId, documentId, newAnnotations })
-  return row && { position: positionOf(row), firstNumber: row.annotation_number - newAnnotations + 1 }
+  return row && { position: positionOf(db, row), firstNumber: row.annotation_number - newAnnotations + 1 }
 }
 
 const updateNumbers = prepared(

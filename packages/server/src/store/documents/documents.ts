@@ -9,7 +9,7 @@ import { inLockOrder } from '../engine/lock-order.ts'
 import { movedAwaySeq } from './moved-away.ts'
 import { mergeKeys, parse, stringifyData } from '../engine/json.ts'
 import * as organizations from '../organizations.ts'
-import { prepared } from '../engine/prepared.ts'
+import { prepared, sqliteOf } from '../engine/prepared.ts'
 import { notRemoved } from '../access/removed-grants.ts'
 import { type DocumentRef, tenantDocumentKey } from '../refs.ts'
 import type { DocumentTable, Schema } from '../schema/schema.ts'
@@ -226,15 +226,16 @@ export async function set(
 
 /** The newest change of a document. */
 export interface Position {
-  /** Changes when the document is deleted and created again. */
+  /** Changes when the document is deleted and created again, and when the database is restored from a backup. */
   epoch: string
   seq: number
 }
 
-export const positionOf = (row: { created_at: number; event_seq: number }): Position => ({
-  epoch: row.created_at.toString(36),
-  seq: row.event_seq,
-})
+export function positionOf(db: Db, row: { created_at: number; event_seq: number }): Position {
+  const generation = sqliteOf(db)?.generation ?? 0
+  const created = row.created_at.toString(36)
+  return { epoch: generation === 0 ? created : `${created}.${generation.toString(36)}`, seq: row.event_seq }
+}
 
 /** The newest change of a document. Undefined: the document does not exist, or was moved away. */
 export async function findPosition(
@@ -250,7 +251,7 @@ export async function findPosition(
     .where('document_id', '=', documentId)
     .where('event_seq', '>', movedAwaySeq)
     .executeTakeFirst()
-  return row && positionOf(row)
+  return row && positionOf(db, row)
 }
 
 type Key = { api_key: string; organization_id: string; document_id: string }
@@ -271,7 +272,7 @@ export async function numberChanges(
   return new Map(
     rows.map((row) => [
       tenantDocumentKey(row.api_key, { organizationId: row.organization_id, documentId: row.document_id }),
-      positionOf(row),
+      positionOf(db, row),
     ]),
   )
 }

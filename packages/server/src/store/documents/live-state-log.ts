@@ -54,7 +54,7 @@ export async function readSince(
     const states = changed.flatMap(({ id, data, ...row }) =>
       data === null ? (large.get(id) ?? []) : toStored({ ...row, data, live_state_data_id: id }),
     )
-    return { position: documents.positionOf(first), states }
+    return { position: documents.positionOf(db, first), states }
   }
 }
 

@@ -68,6 +68,8 @@ export interface DatabaseOptions {
   poolSize: number
   /** A statement that takes PostgreSQL longer than this fails. */
   timeoutMs?: number
+  /** Leaves the schema of PostgreSQL as it is, for commands that run beside servers of another version. */
+  keepsSchema?: boolean
   observer?: DatabaseObserver
   /** Replaces the sync of the log in tests. */
   sync?: Sync

@@ -49,8 +49,9 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
   const server = {
     ...connectionDefaults,
     connectionString: url,
-    application_name: applicationName(migrations),
+    application_name: options.keepsSchema ? 'plenum command' : applicationName(migrations),
   }
+  if (options.keepsSchema) return connect(server, options)
   // Without a timeout for statements: changing a large table may take longer than a request may.
   const openUpgradePool = (config: pg.PoolConfig) => openPool({ ...server, ...config })
   try {
@@ -227,7 +228,8 @@ async function runOnce<T>(
 /** Codes for wrong credentials and unknown databases. Their messages name the user and the database, but no password. */
 const refusals = /^(28|3D)/
 
-function cannotOpen(cause: unknown): OpenError | undefined {
+/** An error that the operator understands, if the database cannot be reached or refuses the connection. */
+export function cannotOpen(cause: unknown): OpenError | undefined {
   const { code, message } = cause as { code?: string; message: string }
   const reason = message || code
   if (isUnavailable(cause)) return new OpenError(`PostgreSQL does not answer: ${reason}.`, { cause })

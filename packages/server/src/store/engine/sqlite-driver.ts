@@ -35,11 +35,17 @@ export class SqliteConnection implements DatabaseConnection {
   readonly #statements = new Map<string, Prepared>()
   /** How many statements that may write were run. */
   writeCount = 0
+  /**
+   * Another number after each restore from a backup, 0 before the first. It is the `user_version` of the file, so that it
+   * needs no table.
+   */
+  readonly generation: number
 
   /** With `sharesSnapshots`, all reads in one turn of the event loop share a snapshot, and so the cost of opening it. */
   constructor(file: string, pragmas: string, observer?: DatabaseObserver, sharesSnapshots = false) {
     this.raw = new DatabaseSync(file)
     this.raw.exec(pragmas)
+    this.generation = (this.raw.prepare('pragma user_version').get() as { user_version: number }).user_version
     this.#observer = observer
     this.#sharesSnapshots = sharesSnapshots
   }

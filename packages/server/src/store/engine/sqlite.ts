@@ -163,7 +163,7 @@ function logFramesOf({ raw }: SqliteConnection): () => number {
   return () => (countOnly.get() as { log: number }).log
 }
 
-const dialectOf = (connection: SqliteConnection): Dialect => ({
+export const dialectOf = (connection: SqliteConnection): Dialect => ({
   createAdapter: () => new DirectSqliteAdapter(connection),
   createDriver: () => new SqliteDriver(connection),
   createIntrospector: (db) => new SqliteIntrospector(db),
@@ -194,7 +194,7 @@ function assertPragma(connection: SqliteConnection, name: string, expected: unkn
 }
 
 /** Keeps a second server out of the folder. The kernel holds the lock, so it ends with the process, even with a killed one. */
-function lockFolder(dataDir: string): () => void {
+export function lockFolder(dataDir: string): () => void {
   const lock = new DatabaseSync(join(dataDir, 'server.lock'))
   try {
     lock.exec('pragma busy_timeout = 0; pragma journal_mode = delete; begin exclusive')

@@ -1,4 +1,11 @@
-import { DEFAULT_MIGRATION_TABLE, type Kysely, Migrator, sql } from 'kysely'
+import {
+  type DatabaseIntrospector,
+  DEFAULT_MIGRATION_TABLE,
+  type Kysely,
+  Migrator,
+  type QueryExecutorProvider,
+  sql,
+} from 'kysely'
 import { OpenError } from '../engine/failures.ts'
 import type { ColumnTypes, Migrations } from './migration.ts'
 
@@ -6,6 +13,9 @@ const types: Record<ColumnTypes['dialect'], ColumnTypes> = {
   sqlite: { dialect: 'sqlite', id: 'text', bytes: 'blob' },
   postgres: { dialect: 'postgres', id: sql`text collate "C"`, bytes: 'bytea' },
 }
+
+/** A database with any schema. */
+type AnyDatabase = QueryExecutorProvider & { readonly introspection: DatabaseIntrospector }
 
 export function createMigrator(
   db: Kysely<unknown>,
@@ -43,12 +53,26 @@ export async function findPending(
   return { pending, isEmpty: executed.length === 0 }
 }
 
-async function findExecuted(db: Kysely<unknown>): Promise<string[]> {
+async function findExecuted(db: AnyDatabase): Promise<string[]> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true })
   if (!tables.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)) return []
   const { rows } = await sql<{ name: string }>`
     select name from ${sql.table(DEFAULT_MIGRATION_TABLE)} order by name`.execute(db)
   return rows.map(({ name }) => name)
+}
+
+/**
+ * Compares the schema of the database with this version of Plenum. `empty`: no server has started with this database yet.
+ * `newer`: a newer version has upgraded it.
+ */
+export async function schemaState(
+  db: AnyDatabase,
+  migrations: Migrations,
+): Promise<'empty' | 'older' | 'current' | 'newer'> {
+  const executed = await findExecuted(db)
+  if (executed.length === 0) return 'empty'
+  if (executed.some((name) => !Object.hasOwn(migrations, name))) return 'newer'
+  return executed.length < Object.keys(migrations).length ? 'older' : 'current'
 }
 
 /** Makes all pending migrations in one transaction. For a database that no other server uses. */

@@ -117,6 +117,26 @@ export async function startProcess(
   }
 }
 
+/** Runs a command of the program to its end. */
+export async function runCommand(
+  words: readonly string[],
+  env: Record<string, string>,
+  { cwd = root }: { cwd?: string } = {},
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, [serverProgram, ...words], {
+    cwd,
+    env: environment(env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 120_000,
+  })
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit'),
+  ])
+  return { code, stdout, stderr }
+}
+
 /** Runs a server that is expected not to start. Returns its exit code and its output. */
 export async function failToStart(
   env: Record<string, string>,

@@ -1,0 +1,70 @@
+import { sealContexts } from '../access/credentials/seal-contexts.ts'
+import { createSecrets, loadOrCreateSecretKey, type Secrets } from '../access/credentials/secrets.ts'
+import type { Config } from '../config.ts'
+import { cannotOpen, openPostgres } from '../store/engine/postgres.ts'
+import type { Db } from '../store/engine/db.ts'
+import { openSqliteBeside, type SharedDatabase } from '../store/engine/sqlite-beside.ts'
+import * as signingKeys from '../store/signing-keys.ts'
+import { migrations } from '../store/migrations/index.ts'
+import { schemaState } from '../store/migrations/migrate.ts'
+import { CommandError } from './failure.ts'
+
+/** Opens the configured database beside servers that may be running. Changes neither its schema nor its secrets. */
+export async function openShared(config: Config): Promise<SharedDatabase> {
+  const database =
+    config.databaseUrl === undefined
+      ? openSqliteBeside(config.dataDir)
+      : await openPostgres({
+          url: config.databaseUrl,
+          dataDir: config.dataDir,
+          durability: config.durability,
+          poolSize: 2,
+          keepsSchema: true,
+        })
+  try {
+    await requireCurrentSchema(database)
+  } catch (error) {
+    await database.close()
+    throw cannotOpen(error) ?? error
+  }
+  return database
+}
+
+async function requireCurrentSchema({ read }: SharedDatabase): Promise<void> {
+  const state = await schemaState(read, migrations)
+  if (state === 'newer') {
+    throw new CommandError('A newer version of Plenum has upgraded this database. Use that version.')
+  }
+  if (state !== 'current') {
+    throw new CommandError(
+      'The schema of this database is not up to date. Start the server once, with: plenum start',
+    )
+  }
+}
+
+/** The secrets of the database. */
+export async function secretsOf(config: Config, { read }: SharedDatabase): Promise<Secrets> {
+  const secrets = createSecrets(config.secretKey ?? loadOrCreateSecretKey(config.dataDir))
+  await requireMatchingSecret(secrets, read)
+  return secrets
+}
+
+/** Whether the stored secrets were sealed with these. True if there is none yet. */
+export async function matches(secrets: Secrets, db: Db): Promise<boolean> {
+  const newest = await signingKeys.newest(db)
+  try {
+    if (newest) secrets.unseal(newest.privateJwk, sealContexts.signingKey(newest.keyId))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Throws if the stored secrets were sealed with another `SECRET_KEY`. */
+export async function requireMatchingSecret(secrets: Secrets, db: Db): Promise<void> {
+  if (!(await matches(secrets, db))) {
+    throw new CommandError(
+      'SECRET_KEY does not match this database. Use the key of its server: from the environment, .env or the file secret.key in DATA_DIR.',
+    )
+  }
+}

@@ -1,0 +1,41 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import { newFolder } from '../support/folders.ts'
+import { buildServer, runCommand } from '../support/processes/process.ts'
+
+beforeAll(buildServer)
+
+test('[D1.1] the help lists the commands and the exit codes', async () => {
+  const { code, stdout } = await runCommand(['--help'], {})
+  expect(code).toBe(0)
+  for (const command of ['start', 'doctor', 'token', 'backup', 'restore', 'rotate-secret'])
+    expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'))
+  expect(stdout).toContain('Exit codes: 0 success, 1 failure, 2 wrong usage.')
+})
+
+test.each([
+  [['strat'], "unknown command 'strat'"],
+  [['token', '--hours', '49'], 'at most 48'],
+  [['token', '--kind', 'root'], 'Allowed choices are user, backend, workspace.'],
+  [['token', '--document', 'plan'], '--document needs --organization'],
+  [['start', 'now'], 'too many arguments'],
+  [['--unknown'], "unknown option '--unknown'"],
+])('[D1.1] wrong usage exits with 2 and one reason: %j', async (words, reason) => {
+  const { code, stdout, stderr } = await runCommand(words, {})
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain(reason)
+  expect(stderr).not.toContain('    at ')
+})
+
+test('[D1] [D1.1] a command reads .env, and reports wrong settings as the server does', async () => {
+  const cwd = newFolder()
+  writeFileSync(join(cwd, '.env'), 'PORT=99999\nDATA_DRI=x\n')
+  expect(await runCommand(['token'], {}, { cwd })).toEqual({
+    code: 1,
+    stdout: '',
+    stderr:
+      'plenum token: PORT must be a whole number from 0 to 65535, but is "99999".\n' +
+      'DATA_DRI in .env is not a setting. Did you mean DATA_DIR?\n',
+  })
+})

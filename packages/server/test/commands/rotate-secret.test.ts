@@ -1,0 +1,108 @@
+import { existsSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { createClient } from '@plenum/client'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { plenumConnection } from '../support/clients/plenum-client.ts'
+import { newFolder } from '../support/folders.ts'
+import { stores } from '../support/harness.ts'
+import { buildServer, runCommand, startProcess } from '../support/processes/process.ts'
+import { newSettings } from '../support/processes/settings.ts'
+import { newTenant } from '../support/processes/tenant.ts'
+
+beforeAll(buildServer)
+
+describe.each(stores)('[D7] a rotation of the secret on %s', (store) => {
+  test('[D7] [D7.1] [D7.2] after a rotation, auth tokens are new, and everything that was stored can still be used', async () => {
+    const settings = await newSettings(store)
+    // No mail server answers, so that a login link waits until after the rotation.
+    const noMail = { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'plenum@example.com' }
+    const before = await startProcess('server', { ...settings, ...noMail })
+    const { apiKey, client } = await newTenant(settings, before.url)
+    const userToken = (await runCommand(['token', '--organization', 'acme'], settings)).stdout.trim()
+    const addEndpoint = (of: typeof client) =>
+      of.webhookEndpoints.create({ url: 'https://example.com/hook' }, { idempotencyKey: 'once' })
+    await client.advancedWebhookConfig.update({ isEnabled: true })
+    const { id: endpointId } = (await addEndpoint(client)).data
+    await client.webhookEndpoints.rotateSecret({ endpointId })
+    const { secret } = (await client.webhookEndpoints.getSecret({ endpointId })).data
+    await client.emailConfig.update({
+      emailServiceConfig: { type: 'sendgrid', apiKey: 'SG.key-of-the-provider', fromEmail: 'a@example.com' },
+    })
+    const email = (await client.emailConfig.get()).data
+
+    await createClient({ url: before.url }).email.sendLoginLink({
+      email: 'owner@example.invalid',
+      continueUrl: 'http://localhost:3000/',
+    })
+
+    const newFile = join(newFolder(), 'new-secret')
+    const usesFile = store === 'sqlite'
+    const words = ['rotate-secret', ...(usesFile ? [] : ['--new-secret', newFile])]
+    const running = await runCommand([...words, '--yes'], settings)
+    expect(running.code).toBe(1)
+    expect(running.stderr).toMatch(/in use by another server|Servers are running/)
+    await before.terminate()
+
+    const asked = await runCommand(words, settings)
+    expect(asked.code).toBe(2)
+    expect(asked.stderr).toContain('the auth tokens of all workspaces and API keys')
+    const rotated = await runCommand([...words, '--yes'], settings)
+    expect(rotated).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/encrypted again: \d+/),
+    })
+    const file = usesFile ? join(settings.DATA_DIR ?? '', 'secret.key') : newFile
+    const SECRET_KEY = readFileSync(file, 'utf8').trim()
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(rotated.stdout + rotated.stderr).not.toContain(SECRET_KEY)
+
+    const changed = usesFile ? settings : { ...settings, SECRET_KEY }
+    const after = await startProcess('server', { ...changed, PORT: new URL(before.url).port })
+    await expect(client.organizations.get()).rejects.toMatchObject({ status: 'UNAUTHENTICATED' })
+    const authToken = (await runCommand(['token', '--kind', 'backend'], changed)).stdout.trim()
+    const renewed = createClient({ url: after.url, apiKey, authToken })
+    expect((await addEndpoint(renewed)).data.id).toBe(endpointId)
+    expect((await renewed.webhookEndpoints.getSecret({ endpointId })).data.secret).toBe(secret)
+    expect((await renewed.emailConfig.get()).data).toEqual(email)
+    const document = plenumConnection(renewed, userToken).document('acme', 'plan')
+    await expect.poll(() => document.status).toBe('connected')
+    const outbox = join(settings.DATA_DIR ?? '', 'outbox')
+    await expect.poll(() => (existsSync(outbox) ? readdirSync(outbox) : [])).toHaveLength(1)
+    await after.terminate()
+
+    const again = [
+      'rotate-secret',
+      '--sign-out-users',
+      '--yes',
+      ...(usesFile ? [] : ['--new-secret', `${newFile}-2`]),
+    ]
+    expect(await runCommand(again, changed)).toMatchObject({ code: 0 })
+    const last = usesFile
+      ? settings
+      : { ...settings, SECRET_KEY: readFileSync(`${newFile}-2`, 'utf8').trim() }
+    const { url } = await startProcess('server', last)
+    const signedOut = createClient({ url, token: userToken })
+    await expect(
+      signedOut.commentAnnotations.get({ organizationId: 'acme', documentIds: ['plan'] }),
+    ).rejects.toMatchObject({ status: 'UNAUTHENTICATED' })
+  })
+})
+
+test('[D7.2] a rotation that was interrupted after it changed the database is finished by the next run', async () => {
+  const settings = await newSettings('sqlite')
+  const server = await startProcess('server', settings)
+  await newTenant(settings, server.url)
+  await server.terminate()
+  await runCommand(['rotate-secret', '--yes'], settings)
+  // As if the process had been killed before it replaced the file.
+  const data = settings.DATA_DIR ?? ''
+  const old = readdirSync(data).find((name) => name.startsWith('secret.key.before-')) ?? ''
+  renameSync(join(data, 'secret.key'), join(data, 'secret.key.new'))
+  renameSync(join(data, old), join(data, 'secret.key'))
+  expect((await runCommand(['token'], settings)).stderr).toContain('SECRET_KEY does not match')
+
+  const finished = await runCommand(['rotate-secret', '--yes'], settings)
+  expect(finished).toMatchObject({ code: 0, stderr: expect.stringContaining('already match') })
+  expect(await runCommand(['token'], settings)).toMatchObject({ code: 0 })
+  expect(readdirSync(data)).not.toContain('secret.key.new')
+})

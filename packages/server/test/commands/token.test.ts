@@ -1,0 +1,58 @@
+import { createClient } from '@plenum/client'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { stores } from '../support/harness.ts'
+import { plenumConnection } from '../support/clients/plenum-client.ts'
+import { buildServer, runCommand, startProcess } from '../support/processes/process.ts'
+import { newSettings } from '../support/processes/settings.ts'
+
+beforeAll(buildServer)
+
+describe.each(stores)('[D2] tokens of the command on %s', (store) => {
+  test('[D2] [D2.1] token creates a workspace beside a running server, and its tokens are valid there', async () => {
+    const settings = await newSettings(store)
+    const before = await runCommand(['token'], settings)
+    expect(before.code).toBe(1)
+    expect(before.stderr).toMatch(/^plenum token: .+plenum start\n$/)
+
+    const { url } = await startProcess('server', { ...settings, WORKSPACE_CREATION: 'closed' })
+    const without = await runCommand(['token'], settings)
+    expect(without).toMatchObject({ code: 1, stdout: '' })
+    expect(without.stderr).toContain('plenum token --create-workspace')
+
+    const user = await runCommand(
+      ['token', '--create-workspace', 'Demo', '--user', 'ada', '--name', 'Ada', '--organization', 'acme'],
+      settings,
+    )
+    expect(user.code).toBe(0)
+    const apiKey = /API key (\S+) /.exec(user.stderr)?.[1] ?? ''
+    const workspaceId = /workspace (ws_\w+)/.exec(user.stderr)?.[1] ?? ''
+
+    const backend = await runCommand(['token', '--kind', 'backend', '--api-key', apiKey], settings)
+    const client = createClient({ url, apiKey, authToken: backend.stdout.trim() })
+    await client.organizations.add({ organizations: [{ organizationId: 'acme' }] })
+
+    const workspace = await runCommand(['token', '--kind', 'workspace'], settings)
+    const owner = createClient({ url, workspaceId, workspaceAuthToken: workspace.stdout.trim() })
+    expect((await owner.workspace.get({})).data.name).toBe('Demo')
+
+    const live = plenumConnection(client, user.stdout.trim())
+    const document = live.document('acme', 'plan')
+    await expect.poll(() => document.status).toBe('connected')
+    expect(document.presence.self).toMatchObject({ userId: 'ada', name: 'Ada' })
+  })
+
+  test('[D2] token refuses a secret of another database, and asks for a choice if there are several API keys', async () => {
+    const settings = await newSettings(store)
+    const server = await startProcess('server', settings)
+    for (const name of ['One', 'Two']) await runCommand(['token', '--create-workspace', name], settings)
+    const several = await runCommand(['token'], settings)
+    expect(several.code).toBe(1)
+    expect(several.stderr.match(/ key_\w+/g)).toHaveLength(2)
+    await server.terminate()
+
+    const other = { ...settings, SECRET_KEY: 'another secret key of at least 32 letters' }
+    const refused = await runCommand(['token'], other)
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    expect(refused.stderr).toMatch(/^plenum token: SECRET_KEY does not match this database\./)
+  })
+})
