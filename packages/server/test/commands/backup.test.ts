@@ -5,7 +5,7 @@ import type { Client } from '@plenum/client'
 import { beforeAll, expect, test } from 'vitest'
 import { interruptibleNetwork, plenumConnection } from '../support/clients/plenum-client.ts'
 import { newFolder } from '../support/folders.ts'
-import { buildServer, failToStart, freePort, runCommand, startProcess } from '../support/processes/process.ts'
+import { buildServer, freePort, runCommand, startProcess } from '../support/processes/process.ts'
 import { newSettings } from '../support/processes/settings.ts'
 import { newTenant } from '../support/processes/tenant.ts'
 
