@@ -9,6 +9,8 @@ export default defineConfig({
   // Workspace packages are tested from their sources; nothing has to be built first.
   resolve: { conditions: ['plenum-source', ...defaultClientConditions] },
   ssr: { resolve: { conditions: ['plenum-source', ...defaultServerConditions] } },
+  // The global setup has an environment of its own.
+  environments: { __vitest__: { resolve: { conditions: ['plenum-source', ...defaultServerConditions] } } },
   test: {
     // Not threads: ending a worker thread that has loaded the SQLite addon aborts the whole process.
     pool: 'forks',

@@ -291,7 +291,10 @@ export function createServer(deps: ServerDeps): Server {
     userTokens,
     database,
     clock,
-    onNewMember: (apiKey, userId) => signals.send({ kind: 'access', apiKey, userIds: [userId] }),
+    newMembers: {
+      store: (db, apiKey, userId) => signals.store(db, [{ kind: 'access', apiKey, userIds: [userId] }]),
+      publish: (apiKey, userId) => signals.publish([{ kind: 'access', apiKey, userIds: [userId] }]),
+    },
   })
   mountOperations(app, { services, config, callables, authenticator, userAuthenticator, checkApiKey })
   mountYSweet(app, {

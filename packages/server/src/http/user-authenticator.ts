@@ -7,7 +7,7 @@ import type { UserTokens } from '../access/tokens/user-tokens.ts'
 import type { Callers } from '../calls/call.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { ApiKey } from '../store/api-keys.ts'
-import type { Database } from '../store/engine/db.ts'
+import type { Database, Db } from '../store/engine/db.ts'
 import { bearerTokenOf, unauthenticated, verifyUserToken } from './bearer-token.ts'
 
 /** Finds the user whose token is in the header `Authorization`. Throws `UNAUTHENTICATED`. */
@@ -18,8 +18,11 @@ interface UserAuthenticatorDeps {
   userTokens: UserTokens
   database: Database
   clock: Clock
-  /** Called when the user became a member of an organization of the token. */
-  onNewMember: (apiKey: string, userId: string) => void
+  /** Tells open sessions that the user became a member of an organization of the token. */
+  newMembers: {
+    store: (db: Db, apiKey: string, userId: string) => Promise<void>
+    publish: (apiKey: string, userId: string) => void
+  }
 }
 
 /** Signing in again sooner would find nothing new. */
@@ -31,15 +34,17 @@ export const hasUserToken = (headers: IncomingHttpHeaders): boolean =>
 
 /** Authenticates the users of REST calls. The first call of a user signs the user in, as a socket does (spec 7.1). */
 export function createUserAuthenticator(deps: UserAuthenticatorDeps): UserAuthenticator {
-  const { credentials, userTokens, database, clock, onNewMember } = deps
+  const { credentials, userTokens, database, clock, newMembers } = deps
   /** The verifier returns the same object for the same token, as long as it remembers the token. */
   const signedInAt = new WeakMap<VerifiedUser, number>()
 
   const signInOnce = async (key: ApiKey, user: VerifiedUser, now: number) => {
     if (now - (signedInAt.get(user) ?? -Infinity) < minSignInIntervalMs) return
-    const { isNewMember } = await signIn(database, key, user, now)
+    const { apiKey } = key
+    const store = (db: Db) => newMembers.store(db, apiKey, user.userId)
+    const { isNewMember } = await signIn(database, key, user, now, store)
     signedInAt.set(user, now)
-    if (isNewMember) onNewMember(key.apiKey, user.userId)
+    if (isNewMember) newMembers.publish(apiKey, user.userId)
   }
 
   return async (headers) => {

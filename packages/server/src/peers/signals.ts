@@ -152,7 +152,7 @@ export class Signals {
     const beganAt = this.#clock.elapsed()
     const isBehind = this.#position !== undefined && beganAt - this.#readAt > maxBehindMs
     const { position, signals } = await stored
-      .readAfter(database.read, isBehind ? undefined : this.#position)
+      .readAfter(database, isBehind ? undefined : this.#position)
       .catch((error: unknown) => {
         log.warn({ err: error }, 'changes of other servers cannot be read')
         throw error

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from './engine/db.ts'
-import { prepared } from './engine/prepared.ts'
+import type { Database, Db } from './engine/db.ts'
 
 /** A change that the open sessions of other servers must know of. */
 export interface StoredSignal {
@@ -42,50 +41,36 @@ export async function add(
     .execute()
 }
 
-const seen = (position: string) => sql`${position}::pg_snapshot`
-
 /**
  * The current snapshot, in each row, and the signals that were committed after the earlier snapshot. A transaction may get its
  * id early and commit late, so an id alone would not be a position.
  */
-const selectAfter = prepared(
-  (db, { position, limit }: { position: string; limit: number }) =>
-    db
-      .selectFrom(sql<{ snapshot: string }>`(select pg_current_snapshot()::text as snapshot)`.as('reader'))
-      .leftJoinLateral(
-        (eb) =>
-          eb
-            .selectFrom('signals')
-            .select(['api_key', 'server_id', 'message', 'transaction_id'])
-            .where(sql<boolean>`transaction_id >= pg_snapshot_xmin(${seen(position)})::text::bigint`)
-            .where(sql<boolean>`not pg_visible_in_snapshot(transaction_id::text::xid8, ${seen(position)})`)
-            .orderBy('transaction_id')
-            .limit(limit)
-            .as('signals'),
-        (join) => join.onTrue(),
-      )
-      .select(['reader.snapshot', 'signals.api_key', 'signals.server_id', 'signals.message']),
-  { isSmallRead: true },
-)
+const selectAfter = `
+  select reader.snapshot, signals.api_key as "apiKey", signals.server_id as "serverId", signals.message
+  from (select pg_current_snapshot()::text as snapshot) as reader
+  left join lateral (
+    select api_key, server_id, message from signals
+    where transaction_id >= pg_snapshot_xmin($1::pg_snapshot)::text::bigint
+      and not pg_visible_in_snapshot(transaction_id::text::xid8, $1::pg_snapshot)
+    order by transaction_id limit ${maxRead + 1}
+  ) as signals on true`
+
+type Row = { snapshot: string } & (StoredSignal | { [K in keyof StoredSignal]: null })
 
 /**
  * Returns the signals that were committed after `position`, and the position after them. `tooMany`: there are more than can be
  * read at a time. Without a position, it returns only the position of now. PostgreSQL only.
  */
 export async function readAfter(
-  db: Db,
+  { readApart }: Pick<Database, 'readApart'>,
   position: SignalPosition | undefined,
 ): Promise<{ position: SignalPosition; signals: StoredSignal[] | 'tooMany' }> {
   if (position === undefined) {
-    const { rows } = await sql<{ snapshot: string }>`select pg_current_snapshot()::text as snapshot`.execute(
-      db,
-    )
+    const rows = await readApart<{ snapshot: string }>('select pg_current_snapshot()::text as snapshot', [])
     return { position: rows[0]?.snapshot as string, signals: [] }
   }
-  const rows = await selectAfter(db, { position, limit: maxRead + 1 })
-  const signals = rows.flatMap(({ api_key: apiKey, server_id: serverId, message }) =>
-    apiKey === null || serverId === null || message === null ? [] : { apiKey, serverId, message },
-  )
+  const rows = await readApart<Row>(selectAfter, [position])
+  const signals = rows.filter((row): row is Row & StoredSignal => row.apiKey !== null)
   return {
     position: rows[0]?.snapshot as string,
     signals: signals.length > maxRead ? 'tooMany' : signals,

@@ -19,13 +19,14 @@ export interface SignedIn {
 /**
  * Stores the contents of a user token when a client identifies with it (spec 7.1, 25.7): the organizations that it names,
  * the user's membership in them if the API key has `requireAutoOrgUser`, and the user's profile. Reads first, because most
- * users have signed in before, and thousands may reconnect at the same time.
+ * users have signed in before, and thousands may reconnect at the same time. `onNewMember` runs in the transaction.
  */
 export async function signIn(
   database: Database,
   key: Key,
   user: VerifiedUser,
   now: number,
+  onNewMember: (db: Db) => Promise<void> = async () => {},
 ): Promise<SignedIn> {
   const { apiKey } = key
   const { userId } = user
@@ -53,6 +54,7 @@ export async function signIn(
     }))
     // The membership gets the time of the token: it never overrides a newer grant, and later changes override it.
     await grants.putAll(db, apiKey, memberships, now, user.issuedAt)
+    if (memberships.length > 0) await onNewMember(db)
     return signedIn(missing)
   }, apiKey)
 }

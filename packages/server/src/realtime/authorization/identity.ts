@@ -11,7 +11,7 @@ import type { VerifiedUser } from '../../access/tokens/token-claims.ts'
 import { TokenError, type UserTokens } from '../../access/tokens/user-tokens.ts'
 import type { Signals } from '../../peers/signals.ts'
 import { mayBeCommitted, whenCertain } from '../../store/engine/certainty.ts'
-import type { Database } from '../../store/engine/db.ts'
+import type { Database, Db } from '../../store/engine/db.ts'
 import { type Look, lookOf } from '../../store/users/profiles.ts'
 import type { OpenPage, OpenPages } from './open-pages.ts'
 
@@ -46,7 +46,7 @@ export interface IdentityDeps {
   deletions: LargeDeletions
   credentials: Credentials
   userTokens: UserTokens
-  signals: Pick<Signals, 'send'>
+  signals: Pick<Signals, 'store' | 'publish'>
   now: () => number
   pages: OpenPages
 }
@@ -81,12 +81,16 @@ export async function identifyUser(
   if (deletions.mayAffect(known.caller) && (await deletions.affects(apiKey, organizationsIn(resources)))) {
     throw new Denial('restarting', 'An organization of the token is being deleted. Connect again.')
   }
-  const publishAccess = () => signals.send({ kind: 'access', apiKey, userIds: [user.userId] })
-  const { isNewMember, look } = await signIn(database, known.caller, user, now()).catch((error: unknown) => {
-    if (mayBeCommitted(error)) void whenCertain(database).then(publishAccess)
-    throw error
-  })
-  if (isNewMember) publishAccess()
+  const changed = [{ kind: 'access' as const, apiKey, userIds: [user.userId] }]
+  const publish = () => signals.publish(changed)
+  const store = (db: Db) => signals.store(db, changed)
+  const { isNewMember, look } = await signIn(database, known.caller, user, now(), store).catch(
+    (error: unknown) => {
+      if (mayBeCommitted(error)) void whenCertain(database).then(publish)
+      throw error
+    },
+  )
+  if (isNewMember) publish()
   return userIdentity(user, look)
 }
 

@@ -32,6 +32,8 @@ export interface Database {
   readonly exclusive: boolean
   /** Reads committed data. The newest commits may not be durable yet. */
   readonly read: Db
+  /** Runs a statement on a connection that nothing else uses, so that it waits for no other statement. PostgreSQL only. */
+  readApart<Row>(statement: string, values: readonly unknown[]): Promise<Row[]>
   /** Resolves when all data that could be read at the time of the call is durable. */
   durable(): Promise<void>
   /**

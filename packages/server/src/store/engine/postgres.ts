@@ -78,6 +78,7 @@ function connect(server: pg.ClientConfig, options: DatabaseOptions): Database {
   const pool = openPool({ ...connection, max: poolSize, idleTimeoutMillis: 30_000, Client })
   // Statements follow each other on this connection without waiting for answers. A slow one would delay all others.
   const pipeline = new SharedConnection(() => new Client({ ...connection, pipeline: true }))
+  const apart = new SharedConnection(() => new Client({ ...connection }))
   const smallReads = new BatchedReads(pipeline.client, { isTransaction: false })
   const directReads: DirectQueries = {
     async run<Row>({ sql, isSmallRead }: DirectQuery, values: unknown[]) {
@@ -136,6 +137,9 @@ function connect(server: pg.ClientConfig, options: DatabaseOptions): Database {
     durability: options.durability,
     exclusive: false,
     read: db,
+    async readApart<Row>(statement: string, values: readonly unknown[]) {
+      return sendNamed<Row>(await apart.client(), statement, [...values])
+    },
     // With the durability `full`, PostgreSQL syncs a commit before its rows can be read.
     async durable() {},
     write: (work, lane = '') => transact((transaction) => transaction.run(work), lane),
@@ -168,6 +172,7 @@ function connect(server: pg.ClientConfig, options: DatabaseOptions): Database {
     },
     async close() {
       await pipeline.close()
+      await apart.close()
       await db.destroy()
     },
   }

@@ -124,6 +124,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
     dialect: 'sqlite',
     durability: options.durability,
     exclusive: true,
+    readApart: () => Promise.reject(new Error('SQLite has no other servers.')),
     read,
     write: (work, lane = '') => transact((transaction) => transaction.run(work), lane),
     writeShort: (work, lane) => groups.write(work, lane),
