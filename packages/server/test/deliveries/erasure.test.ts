@@ -45,8 +45,8 @@ describe.each(stores)('deliveries and the erasure of users on %s', (store) => {
     await expect
       .poll(async () => (await client.userData.deleteStatus({ jobId: data.jobId })).data.isDeleteCompleted)
       .toBe(true)
-    // Removed grants stay until every token that was issued before has expired.
-    expect((await rows()).filter((name) => name !== 'grants')).toEqual([])
+    // Removed grants stay until every token that was issued before has expired, and signals for an hour (B3.3).
+    expect((await rows()).filter((name) => name !== 'grants' && name !== 'signals')).toEqual([])
     const left = await listed()
     expect(left.filter(({ channel }) => channel === 'webhook')).toHaveLength(2)
     expect(left.some(({ userId }) => toErased(userId))).toBe(false)

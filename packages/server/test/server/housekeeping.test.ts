@@ -15,12 +15,14 @@ const day = 24 * 60 * 60 * 1000
 /** What housekeeping deletes when it has expired, in this order. */
 const kindsOfData = [
   'idempotencyKeys',
+  'locks',
   'loginLinks',
   'addressCalls',
   'presence',
   'documentMigrations',
   'erasures',
   'endedGrants',
+  'signals',
   'deliveries',
   'events',
 ]

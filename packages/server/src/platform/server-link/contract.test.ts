@@ -48,7 +48,7 @@ const postgres: ConnectedService = {
     const client = new pg.Client({ connectionString: this.url })
     await client.connect()
     await client.query(`select pg_terminate_backend(pid) from pg_stat_activity
-      where application_name = 'plenum link' and datname = current_database()`)
+      where application_name = 'plenum-link' and datname = current_database()`)
     await client.end()
   },
 }

@@ -46,7 +46,7 @@ class PostgresLinkConnection implements TransportConnection {
       const client = new pg.Client({
         connectionString: url,
         keepAlive: true,
-        application_name: 'plenum link',
+        application_name: 'plenum-link',
         // A notification need not survive a crash. With a sync, the lock of NOTIFY would be held longer.
         options: '-c synchronous_commit=off',
       })

@@ -49,7 +49,7 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
   const server = {
     ...connectionDefaults,
     connectionString: url,
-    application_name: options.keepsSchema ? 'plenum command' : applicationName(migrations),
+    application_name: options.keepsSchema ? 'plenum-command' : applicationName(migrations),
   }
   if (options.keepsSchema) return connect(server, options)
   // Without a timeout for statements: changing a large table may take longer than a request may.

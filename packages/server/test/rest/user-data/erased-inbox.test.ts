@@ -72,8 +72,8 @@ describe.each(stores)('what events left in inboxes and activities on %s', (store
     const { data } = await client.userData.delete({ userIds: [userId] })
     const status = async () => (await client.userData.deleteStatus({ jobId: data.jobId })).data
     await expect.poll(async () => (await status()).isDeleteCompleted, timeout).toBe(true)
-    // Removed grants stay until every token that was issued before has expired.
-    expect((await naming()).filter((row) => !row.startsWith('grants '))).toEqual([])
+    // Removed grants stay until every token that was issued before has expired, and signals for an hour (B3.3).
+    expect((await naming()).filter((row) => !/^(grants|signals) /.test(row))).toEqual([])
     const inbox = await inboxOf('hedy')
     expect(inbox.map((one) => one.displayBodyMessage)).toContain('Grace-text')
     for (const one of inbox) expect(one).not.toHaveProperty('shownUsers')
