@@ -159,7 +159,7 @@ describe.each(stores)('deliveries of emails on %s', (store) => {
   })
 
   test('[3.3.1] a batch becomes one digest for each recipient', async () => {
-    const { client, addThread, mailsTo, setEmail } = await mailScene()
+    const { client, apiKey, addThread, mailsTo, setEmail } = await mailScene()
     await setEmail(['alan'], 'MINE')
     const batch = { isEnabled: true, batchWindowSeconds: 60, maxActivities: 50 }
     await client.notificationServiceConfig.update({
@@ -168,9 +168,14 @@ describe.each(stores)('deliveries of emails on %s', (store) => {
     await addThread('a1', 'One')
     await addThread('a2', 'Two for {{alan}}')
     await addThread('a3', 'Three')
-    await expect
-      .poll(async () => (await client.notifications.get({ organizationId, userId: 'grace' })).data.length)
-      .toBe(0)
+    const collected = server.database.read
+      .selectFrom('jobs')
+      .select('job_id')
+      .where('api_key', '=', apiKey)
+      .where('kind', '=', 'notification.deliver')
+      .where('run_at', '>', Date.now() + server.clock.offsetMs + 10_000)
+    await expect.poll(async () => (await collected.execute()).length).toBe(3)
+    expect((await client.notifications.get({ organizationId, userId: 'grace' })).data).toEqual([])
     server.clock.offsetMs += 61_000
     await expect.poll(() => mailsTo('grace').length).toBe(1)
     const [digest] = mailsTo('grace')
