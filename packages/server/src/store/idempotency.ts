@@ -1,4 +1,6 @@
+import { sql } from 'kysely'
 import type { Db } from './engine/db.ts'
+import { deleteSome } from './engine/some-rows.ts'
 
 export interface IdempotencyKey {
   scope: string
@@ -44,22 +46,5 @@ export async function put(db: Db, id: IdempotencyKey, answer: StoredAnswer, now:
 }
 
 /** Removes expired answers, at most `maxRows`. Returns their number. */
-export async function prune(db: Db, now: number, maxRows: number): Promise<number> {
-  const key = ['scope', 'operation', 'idempotency_key'] as const
-  const { numDeletedRows } = await db
-    .deleteFrom('idempotency_keys')
-    .where((eb) =>
-      eb(
-        eb.refTuple(...key),
-        'in',
-        eb
-          .selectFrom('idempotency_keys')
-          .select(key)
-          .where('created_at', '<=', now - retentionMs)
-          .limit(maxRows)
-          .$asTuple(...key),
-      ),
-    )
-    .executeTakeFirst()
-  return Number(numDeletedRows)
-}
+export const prune = (db: Db, now: number, maxRows: number): Promise<number> =>
+  deleteSome(db, 'idempotency_keys', sql`created_at <= ${now - retentionMs}`, maxRows)

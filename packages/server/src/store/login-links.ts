@@ -1,4 +1,6 @@
+import { sql } from 'kysely'
 import type { Db } from './engine/db.ts'
+import { deleteSome } from './engine/some-rows.ts'
 
 export const validityMs = 15 * 60 * 1000
 /** Rows are kept for this time, because the links of an hour are counted. */
@@ -35,18 +37,5 @@ export async function redeem(db: Db, tokenHash: string, now: number): Promise<st
 }
 
 /** Deletes up to `maxRows` old links. Returns how many it deleted. */
-export async function prune(db: Db, now: number, maxRows: number): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('login_links')
-    .where(
-      'token_hash',
-      'in',
-      db
-        .selectFrom('login_links')
-        .select('token_hash')
-        .where('created_at', '<=', now - hourMs)
-        .limit(maxRows),
-    )
-    .executeTakeFirst()
-  return Number(numDeletedRows)
-}
+export const prune = (db: Db, now: number, maxRows: number): Promise<number> =>
+  deleteSome(db, 'login_links', sql`created_at <= ${now - hourMs}`, maxRows)

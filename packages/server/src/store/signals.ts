@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database, Db } from './engine/db.ts'
+import { deleteSome } from './engine/some-rows.ts'
 
 /** A change that the open sessions of other servers must know of. */
 export interface StoredSignal {
@@ -78,22 +79,5 @@ export async function readAfter(
 }
 
 /** Removes old signals of every tenant, at most `maxRows`. Returns their number. */
-export async function prune(db: Db, now: number, maxRows: number): Promise<number> {
-  const key = ['api_key', 'signal_id'] as const
-  const { numDeletedRows } = await db
-    .deleteFrom('signals')
-    .where((eb) =>
-      eb(
-        eb.refTuple(...key),
-        'in',
-        eb
-          .selectFrom('signals')
-          .select(key)
-          .where('created_at', '<=', now - retentionMs)
-          .limit(maxRows)
-          .$asTuple(...key),
-      ),
-    )
-    .executeTakeFirst()
-  return Number(numDeletedRows)
-}
+export const prune = (db: Db, now: number, maxRows: number): Promise<number> =>
+  deleteSome(db, 'signals', sql`created_at <= ${now - retentionMs}`, maxRows)

@@ -1,5 +1,6 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import type { Db } from '../engine/db.ts'
+import { deleteSome } from '../engine/some-rows.ts'
 import { grantsByUser, type Level } from './grants.ts'
 import { inLockOrder } from '../engine/lock-order.ts'
 import type { GrantTable, Schema } from '../schema/schema.ts'
@@ -116,23 +117,10 @@ async function putRemoved(db: Db, apiKey: string, removals: readonly Removal[], 
  * Deletes ended grants that were set before any valid token was issued, of every tenant, at most `maxRows`. Returns their
  * number.
  */
-export async function prune(db: Db, now: number, maxRows: number): Promise<number> {
-  const key = ['api_key', 'organization_id', 'resource_type', 'resource_id', 'user_id'] as const
-  const { numDeletedRows } = await db
-    .deleteFrom('grants')
-    .where((eb) =>
-      eb(
-        eb.refTuple(...key),
-        'in',
-        eb
-          .selectFrom('grants')
-          .select(key)
-          .where('expires_at', '<=', Math.floor(now / 1000))
-          .where('set_at', '<=', now - retentionMs)
-          .limit(maxRows)
-          .$asTuple(...key),
-      ),
-    )
-    .executeTakeFirst()
-  return Number(numDeletedRows)
-}
+export const prune = (db: Db, now: number, maxRows: number): Promise<number> =>
+  deleteSome(
+    db,
+    'grants',
+    sql`expires_at <= ${Math.floor(now / 1000)} and set_at <= ${now - retentionMs}`,
+    maxRows,
+  )

@@ -1,4 +1,6 @@
+import { sql } from 'kysely'
 import type { Db } from '../engine/db.ts'
+import { deleteSome } from '../engine/some-rows.ts'
 import type { MigrationTable } from '../schema/schema.ts'
 
 export type MigrationStatus = MigrationTable['status']
@@ -100,23 +102,10 @@ export async function advance(
 }
 
 /** Removes migrations of every tenant that ended long ago, at most `maxRows`. Returns their number. */
-export async function prune(db: Db, now: number, maxRows: number): Promise<number> {
-  const key = ['api_key', 'organization_id', 'migration_id'] as const
-  const { numDeletedRows } = await db
-    .deleteFrom('document_migrations')
-    .where((eb) =>
-      eb(
-        eb.refTuple(...key),
-        'in',
-        eb
-          .selectFrom('document_migrations')
-          .select(key)
-          .where('status', 'not in', running)
-          .where('last_updated', '<', now - retentionMs)
-          .limit(maxRows)
-          .$asTuple(...key),
-      ),
-    )
-    .executeTakeFirst()
-  return Number(numDeletedRows)
-}
+export const prune = (db: Db, now: number, maxRows: number): Promise<number> =>
+  deleteSome(
+    db,
+    'document_migrations',
+    sql`status not in (${sql.join(running)}) and last_updated < ${now - retentionMs}`,
+    maxRows,
+  )

@@ -1,5 +1,7 @@
+import { sql } from 'kysely'
 import type { PresenceStatus, PresenceUser } from '@plenum/protocol'
 import type { Db } from '../engine/db.ts'
+import { deleteSome } from '../engine/some-rows.ts'
 import { inLockOrder } from '../engine/lock-order.ts'
 import { parse } from '../engine/json.ts'
 import type { DocumentRef } from '../refs.ts'
@@ -108,25 +110,8 @@ export async function remove(
 }
 
 /** Removes expired entries of every tenant, at most `maxRows`. Returns their number. */
-export async function prune(db: Db, now: number, maxRows: number): Promise<number> {
-  const key = ['api_key', 'organization_id', 'document_id', 'user_id'] as const
-  const { numDeletedRows } = await db
-    .deleteFrom('presence')
-    .where((eb) =>
-      eb(
-        eb.refTuple(...key),
-        'in',
-        eb
-          .selectFrom('presence')
-          .select(key)
-          .where('last_updated', '<=', now - retentionMs)
-          .limit(maxRows)
-          .$asTuple(...key),
-      ),
-    )
-    .executeTakeFirst()
-  return Number(numDeletedRows)
-}
+export const prune = (db: Db, now: number, maxRows: number): Promise<number> =>
+  deleteSome(db, 'presence', sql`last_updated <= ${now - retentionMs}`, maxRows)
 
 const unexpired = (db: Db, apiKey: string, { organizationId, documentId }: DocumentRef, now: number) =>
   db

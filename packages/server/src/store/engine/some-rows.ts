@@ -17,3 +17,15 @@ export function someRows(
   const some = (id: string) => sql`select ${sql.ref(id)} from ${from} where ${which} limit ${sql.lit(max)}`
   return sqliteOf(db) ? sql`rowid in (${some('rowid')})` : sql`ctid = any(array(${some('ctid')}))`
 }
+
+/** Deletes at most `max` of the rows that match `which`. Returns how many it deleted. */
+export async function deleteSome(
+  db: Db,
+  table: Table,
+  which: RawBuilder<boolean>,
+  max: number,
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from ${sql.table(table)} where ${someRows(db, table, which, max)}`.execute(db)
+  return Number(numAffectedRows)
+}

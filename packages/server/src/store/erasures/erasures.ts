@@ -1,5 +1,7 @@
+import { sql } from 'kysely'
 import type { Position } from '../deletions/row-step.ts'
 import type { Db } from '../engine/db.ts'
+import { deleteSome } from '../engine/some-rows.ts'
 import { parse } from '../engine/json.ts'
 import type { ErasureTable } from '../schema/erasure-tables.ts'
 
@@ -153,22 +155,5 @@ export async function nextOrganization(
 const inByteOrder = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
 /** Removes erasures of every tenant that ended long ago, at most `maxRows`. Returns their number. */
-export async function prune(db: Db, now: number, maxRows: number): Promise<number> {
-  const key = ['api_key', 'erasure_id'] as const
-  const { numDeletedRows } = await db
-    .deleteFrom('erasures')
-    .where((eb) =>
-      eb(
-        eb.refTuple(...key),
-        'in',
-        eb
-          .selectFrom('erasures')
-          .select(key)
-          .where('completed_at', '<', now - retentionMs)
-          .limit(maxRows)
-          .$asTuple(...key),
-      ),
-    )
-    .executeTakeFirst()
-  return Number(numDeletedRows)
-}
+export const prune = (db: Db, now: number, maxRows: number): Promise<number> =>
+  deleteSome(db, 'erasures', sql`completed_at < ${now - retentionMs}`, maxRows)
