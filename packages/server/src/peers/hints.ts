@@ -10,11 +10,14 @@ export const documentAddress = (apiKey: string, { organizationId, documentId }: 
 export const editorAddress = (apiKey: string, { organizationId, documentId, editorId }: EditorRef): Address =>
   addressOf(apiKey, organizationId, documentId, editorId)
 
+/** A message about numbered data: a server finds in the database which numbers it misses. */
+export type Numbered = Extract<BusMessage, { kind: 'editor' | 'liveState' | 'threads' }>
+
+export const isNumbered = (message: BusMessage): message is Numbered =>
+  message.kind === 'editor' || message.kind === 'liveState' || message.kind === 'threads'
+
 /** Tells the servers that have the editor or the document open that it has new rows. */
-export function sendHint(
-  peers: Peers,
-  message: Extract<BusMessage, { kind: 'editor' | 'liveState' | 'threads' }>,
-): void {
+export function sendHint(peers: Peers, message: Numbered): void {
   if (!peers.isNeeded) return
   const { apiKey } = message
   if (message.kind === 'editor') peers.send('editor', editorAddress(apiKey, message), unknownSeq)

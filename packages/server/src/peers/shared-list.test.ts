@@ -40,7 +40,7 @@ function createScene() {
     })
     const peers = new Peers({ link, log, clock })
     const lists = new SharedLists({ peers, clock, log })
-    const list = lists.create('presence', ['d1'], {
+    const list = lists.create('presence', addressOf('d1'), {
       ownKeys: () => own.keys(),
       ownItem: (key) => {
         const text = own.get(key)

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log/log.ts'
 import { isLoopLate } from '../platform/turns/loop-time.ts'
-import { addressOf, type Peers, type Topic } from './peers.ts'
+import type { Address, Peers, Topic } from './peers.ts'
 import { SharedList, type SharedListSource } from './shared-list.ts'
 
 const sweepMs = 5_000
@@ -35,13 +35,13 @@ export class SharedLists {
     return this.#deps.peers
   }
 
-  /** Creates a list about what these ids name. Undefined if there can be no other servers. */
-  create(topic: Topic, ids: readonly string[], source: SharedListSource): SharedList | undefined {
+  /** Creates the list at the address. Undefined if there can be no other servers. */
+  create(topic: Topic, address: Address, source: SharedListSource): SharedList | undefined {
     if (this.#deps.peers.isAlone) return undefined
     return new SharedList({
       ...this.#deps,
       topic,
-      address: addressOf(...ids),
+      address,
       source,
       onOpened: (list) => this.#open.set(list, this.#opened++),
       onClosed: (list) => this.#open.delete(list),

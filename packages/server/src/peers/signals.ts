@@ -5,7 +5,7 @@ import type { Log } from '../platform/log/log.ts'
 import { SharedRuns } from '../platform/turns/shared-runs.ts'
 import type { Database, Db } from '../store/engine/db.ts'
 import * as stored from '../store/signals.ts'
-import { sendHint } from './hints.ts'
+import { isNumbered, sendHint } from './hints.ts'
 import { everywhere, type Peers } from './peers.ts'
 
 /** How often a server looks for signals of other servers. A message of a peer makes it look sooner. */
@@ -20,11 +20,6 @@ const retryMs = 1_000
 /** While the database is not available, no more messages wait to be stored. */
 const maxUnstored = 10_000
 const nothing = new Uint8Array()
-
-/** Numbered data: a server finds in the database which numbers it misses. Other messages are stored as signals. */
-type Numbered = Extract<BusMessage, { kind: 'editor' | 'liveState' | 'threads' }>
-const isNumbered = (message: BusMessage): message is Numbered =>
-  message.kind === 'editor' || message.kind === 'liveState' || message.kind === 'threads'
 
 interface SignalsDeps {
   database: Database
@@ -75,7 +70,7 @@ export class Signals {
     if (this.#unstored.length > 0) await this.#storeWaiting()
   }
 
-  /** Stores the messages with the transaction that makes the changes. */
+  /** Stores the messages with the transaction that makes the changes, except those about numbered data. */
   async store(db: Db, messages: readonly BusMessage[]): Promise<void> {
     const { database, peers } = this.#deps
     if (database.exclusive || messages.length === 0) return

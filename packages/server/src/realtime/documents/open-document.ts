@@ -114,6 +114,7 @@ export class OpenDocument implements DocumentRef {
     this.#accessVersions = options.accessVersions
     this.#onClosed = options.onClosed
     const { clock, evaluateAccess: evaluate } = deps
+    const address = documentAddress(this.apiKey, this)
     const onError = (error: unknown) => this.#logError(error, 'an open document could not be read')
     this.#authorizer = new Authorizer({ clock, evaluate, onError }, this, this.members)
     this.presence = new LivePresence({
@@ -121,7 +122,7 @@ export class OpenDocument implements DocumentRef {
       onError,
       read: (userIds) => this.#readPresence(userIds),
       run: (steps) => this.#run(steps),
-      share: (source) => deps.sharedLists.create('presence', [this.apiKey, documentKey(this)], source),
+      share: (source) => deps.sharedLists.create('presence', address, source),
     })
     this.feed = new DocumentFeed({
       readThreads: (from, to) => this.#readThreads(from, to),
@@ -132,7 +133,7 @@ export class OpenDocument implements DocumentRef {
       onGone: () => this.close('gone', 'The document was deleted.'),
     })
     // Another server has stored live states or threads.
-    this.stopListening = deps.peers.listen('document', documentAddress(this.apiKey, this), (body) => {
+    this.stopListening = deps.peers.listen('document', address, (body) => {
       this.onActivity()
       if (decodeSeq(body) > (this.feed.position?.seq ?? 0)) this.feed.onStored()
     })

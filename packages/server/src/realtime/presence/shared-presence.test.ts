@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { PresentUser } from '@plenum/protocol/realtime'
-import { Peers } from '../../peers/peers.ts'
+import { addressOf, Peers } from '../../peers/peers.ts'
 import { SharedLists } from '../../peers/shared-lists.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { createMemoryLinks } from '../../platform/server-link/memory-link.ts'
@@ -31,7 +31,7 @@ async function createScene(now = Date.now) {
       run: (steps) => scheduler.scheduleSteps(owner, steps, () => {}),
       onError: () => {},
       read: async (userIds) => rows.filter(({ userId }) => userIds?.includes(userId) ?? true),
-      share: (source) => lists.create('presence', ['k1', 'd1'], source),
+      share: (source) => lists.create('presence', addressOf('k1', 'd1'), source),
     })
     peers.start()
     const all = () => JSON.parse(presence.all().json) as PresentUser[]

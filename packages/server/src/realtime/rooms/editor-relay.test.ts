@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Peers } from '../../peers/peers.ts'
+import { addressOf, Peers } from '../../peers/peers.ts'
 import { SharedLists } from '../../peers/shared-lists.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { createMemoryLinks } from '../../platform/server-link/memory-link.ts'
@@ -10,7 +10,6 @@ import { EditorRelay } from './editor-relay.ts'
 import type { Member } from './member.ts'
 
 const log = { debug() {}, info() {}, warn() {}, error() {} }
-const ref = { organizationId: 'o1', documentId: 'd1', editorId: 'e1' }
 const run = (steps: Iterator<unknown>) => {
   while (!steps.next().done);
 }
@@ -23,8 +22,7 @@ async function createScene() {
     const peers = new Peers({ link: createLink(), log })
     const members = new Set<Member>()
     const relay = new EditorRelay({
-      apiKey: 'k1',
-      ref,
+      address: addressOf('k1', 'o1', 'd1', 'e1'),
       members,
       ownerOf: (clientId) => owners.get(clientId),
       sharedLists: new SharedLists({ peers, clock: systemClock, log }),

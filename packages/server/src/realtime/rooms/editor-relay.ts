@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer'
-import { type Address, addressOf, type Peers } from '../../peers/peers.ts'
+import type { Address, Peers } from '../../peers/peers.ts'
 import type { SharedList, SharedListSource } from '../../peers/shared-list.ts'
 import type { SharedLists } from '../../peers/shared-lists.ts'
-import type { EditorRef } from '../../store/refs.ts'
 import type { PacedBroadcast } from '../../platform/turns/paced-broadcast.ts'
 import { addAwarenessItem, awarenessItemOf, sessionOf } from './awareness/awareness-item.ts'
 import { AwarenessStates } from './awareness/awareness.ts'
@@ -11,8 +10,8 @@ import type { Member } from './member.ts'
 import { StatelessRelay } from './stateless-relay.ts'
 
 export interface EditorRelayDeps {
-  apiKey: string
-  ref: EditorRef
+  /** Where other servers that have the editor open listen. */
+  address: Address
   members: ReadonlySet<Member>
   /** Returns the user who has written with a Yjs client id, or undefined. */
   ownerOf: (clientId: number) => string | undefined
@@ -33,16 +32,15 @@ export class EditorRelay {
   readonly #peers: Peers
   /** The awareness states of all servers. Undefined if there can be no other servers. */
   readonly #shared: SharedList | undefined
-  readonly #address: Address | undefined
+  readonly #address: Address
   #stopListening: (() => void) | undefined
 
-  constructor({ apiKey, ref, members, ownerOf, sharedLists, run }: EditorRelayDeps) {
-    const ids = [apiKey, ref.organizationId, ref.documentId, ref.editorId]
+  constructor({ address, members, ownerOf, sharedLists, run }: EditorRelayDeps) {
     this.awareness = new AwarenessStates(ownerOf)
     this.#members = members
     this.#peers = sharedLists.peers
-    this.#address = this.#peers.isAlone ? undefined : addressOf(...ids)
-    this.#shared = sharedLists.create('awareness', ids, this.#createSource(run))
+    this.#address = address
+    this.#shared = sharedLists.create('awareness', address, this.#createSource(run))
     this.#broadcast = createAwarenessBroadcast({
       states: this.awareness,
       members,
@@ -56,10 +54,11 @@ export class EditorRelay {
 
   /** Call it when a session of this server has joined the members. */
   onJoined(): void {
-    const address = this.#address
-    if (address === undefined || this.#stopListening) return
+    if (this.#stopListening) return
     this.#shared?.open()
-    this.#stopListening = this.#peers.listen('stateless', address, (body) => this.#receiveStateless(body))
+    this.#stopListening = this.#peers.listen('stateless', this.#address, (body) =>
+      this.#receiveStateless(body),
+    )
   }
 
   /** Call it when a member has left. */
@@ -101,7 +100,7 @@ export class EditorRelay {
   }
 
   #sendStateless(payload: Uint8Array): void {
-    if (this.#address === undefined || !this.#shared?.isShared) return
+    if (!this.#shared?.isShared) return
     this.#peers.send('stateless', this.#address, Buffer.concat([Uint8Array.of(statelessFormat), payload]))
   }
 

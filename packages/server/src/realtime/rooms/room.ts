@@ -92,7 +92,7 @@ export class EditorRoom {
     })
     this.#limits = new RoomLimits(this.committed, this.#owners, maxBytes)
     const ownerOf = (clientId: number) => this.#owners.ownerOf(clientId)
-    this.relay = new EditorRelay({ ...deps, apiKey, ref, members: this.members, ownerOf })
+    this.relay = new EditorRelay({ ...deps, address: this.address, members: this.members, ownerOf })
   }
 
   leave(member: Member): void {

@@ -15,52 +15,46 @@ interface Known {
  * Returns the indexes of the editors that have other rows than these, or were created or deleted meanwhile. PostgreSQL only: on
  * SQLite, no other server changes anything.
  */
-export async function findChangedEditors(
+export const findChangedEditors = (db: Db, editors: readonly (Known & { ref: EditorRef })[]) =>
+  findChanged(db, editors, 'editors', 'seq', {
+    organization_id: (ref) => ref.organizationId,
+    document_id: (ref) => ref.documentId,
+    editor_id: (ref) => ref.editorId,
+  })
+
+/** The same for the live states and threads of documents. */
+export const findChangedDocuments = (db: Db, documents: readonly (Known & { ref: DocumentRef })[]) =>
+  findChanged(db, documents, 'documents', 'event_seq', {
+    organization_id: (ref) => ref.organizationId,
+    document_id: (ref) => ref.documentId,
+  })
+
+/** `key`: the columns of the key after the API key, and where a ref has their values. */
+async function findChanged<Ref>(
   db: Db,
-  editors: readonly (Known & { ref: EditorRef })[],
+  rows: readonly (Known & { ref: Ref })[],
+  table: 'editors' | 'documents',
+  seq: 'seq' | 'event_seq',
+  key: Record<string, (ref: Ref) => string>,
 ): Promise<number[]> {
-  const { rows } = await sql<{ position: number }>`
+  const columns = Object.entries(key)
+  const arrays = [
+    sql`${rows.map(({ apiKey }) => apiKey)}::text[]`,
+    ...columns.map(([, valueOf]) => sql`${rows.map(({ ref }) => valueOf(ref))}::text[]`),
+    sql`${rows.map(({ createdAt }) => createdAt)}::bigint[]`,
+    sql`${rows.map((row) => row.seq)}::bigint[]`,
+  ]
+  const names = ['api_key', ...columns.map(([name]) => name)]
+  const isSameKey = names.map((name) => sql`${sql.ref(`${table}.${name}`)} = ${sql.ref(`known.${name}`)}`)
+  const { rows: changed } = await sql<{ position: number }>`
     select known.position::int as position
-    from unnest(
-      ${editors.map(({ apiKey }) => apiKey)}::text[],
-      ${editors.map(({ ref }) => ref.organizationId)}::text[],
-      ${editors.map(({ ref }) => ref.documentId)}::text[],
-      ${editors.map(({ ref }) => ref.editorId)}::text[],
-      ${editors.map(({ createdAt }) => createdAt)}::bigint[],
-      ${editors.map(({ seq }) => seq)}::bigint[]
-    ) with ordinality as known(api_key, organization_id, document_id, editor_id, created_at, seq, position)
+    from unnest(${sql.join(arrays)}) with ordinality
+      as known(${sql.join([...names, 'created_at', 'seq', 'position'].map((name) => sql.ref(name)))})
     left join lateral (
-      select created_at, seq from editors
-      where editors.api_key = known.api_key and editors.organization_id = known.organization_id
-        and editors.document_id = known.document_id and editors.editor_id = known.editor_id
+      select created_at, ${sql.ref(seq)} as seq from ${sql.table(table)} where ${sql.join(isSameKey, sql` and `)}
     ) as stored on true
     where stored.seq is distinct from known.seq or stored.created_at is distinct from known.created_at`.execute(
     db,
   )
-  return rows.map(({ position }) => position - 1)
-}
-
-/** The same for the live states and threads of documents. */
-export async function findChangedDocuments(
-  db: Db,
-  documents: readonly (Known & { ref: DocumentRef })[],
-): Promise<number[]> {
-  const { rows } = await sql<{ position: number }>`
-    select known.position::int as position
-    from unnest(
-      ${documents.map(({ apiKey }) => apiKey)}::text[],
-      ${documents.map(({ ref }) => ref.organizationId)}::text[],
-      ${documents.map(({ ref }) => ref.documentId)}::text[],
-      ${documents.map(({ createdAt }) => createdAt)}::bigint[],
-      ${documents.map(({ seq }) => seq)}::bigint[]
-    ) with ordinality as known(api_key, organization_id, document_id, created_at, seq, position)
-    left join lateral (
-      select created_at, event_seq from documents
-      where documents.api_key = known.api_key and documents.organization_id = known.organization_id
-        and documents.document_id = known.document_id
-    ) as stored on true
-    where stored.event_seq is distinct from known.seq or stored.created_at is distinct from known.created_at`.execute(
-    db,
-  )
-  return rows.map(({ position }) => position - 1)
+  return changed.map(({ position }) => position - 1)
 }
