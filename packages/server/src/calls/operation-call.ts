@@ -93,7 +93,7 @@ export class OperationCall implements Call {
     if (apiKey !== undefined) wakeJobs(apiKey)
   }
 
-  /** What open sessions must know of. The transaction stores it for those of other servers. */
+  /** What open sessions are told after the commit. The transaction stores it for the sessions of other servers. */
   get messages(): readonly BusMessage[] {
     const signals = this.#signals ?? []
     const { changesAccess } = this.#callable.declaration

@@ -293,7 +293,7 @@ export interface LockTable {
   taken_at: number
 }
 
-/** What the open sessions of all servers must know of. Only written if several servers can share the database. */
+/** What the open sessions of all servers are told. Only written if several servers can share the database. */
 export interface SignalTable {
   api_key: string
   signal_id: string
