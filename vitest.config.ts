@@ -22,8 +22,9 @@ export default defineConfig({
     // These end what hangs and say nothing about speed: machines may be slow.
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    // What is promised in milliseconds fails every time if it is broken; once, if others have taken the processor.
-    retry: { count: 2, condition: /^Too slow: |^The thread took longer than / },
+    // A test that expects too much of a busy machine passes when it runs again, and is listed at the end of the run.
+    // Tests that look for lost writes have `retry: 0`.
+    retry: 2,
     // Less than clients take to come back by themselves, so that what was not told is missed.
     expect: { poll: { timeout: 15_000 } },
     reporters: ['default', './scripts/ci-reporter.mjs'],

@@ -10,6 +10,7 @@ export default class CiReporter {
   }
 
   onTestRunEnd(modules, unhandledErrors, reason) {
+    this.#listRepeated(modules)
     const counts = { passed: 0, failed: unhandledErrors.length, skipped: 0, pending: 0 }
     for (const module of modules) {
       for (const test of module.children.allTests()) counts[test.result().state]++
@@ -23,5 +24,17 @@ export default class CiReporter {
     if (reason !== 'passed' && failed === 0) failed = 1
     const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''
     this.print(`${counts.passed} passed, ${failed} failed${skipped}`)
+  }
+
+  /** Tests that passed only when they ran again: the test or the code has a race, or the machine was too slow for a moment. */
+  #listRepeated(modules) {
+    const tests = modules.flatMap((module) => Array.from(module.children.allTests('passed')))
+    const repeated = tests.filter((test) => test.diagnostic()?.flaky)
+    if (repeated.length === 0) return
+    this.print('\nPassed only when they ran again:')
+    for (const test of repeated) {
+      const [error] = test.result().errors ?? []
+      this.print(`  ${test.module.relativeModuleId} > ${test.fullName}\n    ${error?.message.split('\n')[0]}`)
+    }
   }
 }

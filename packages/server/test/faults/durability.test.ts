@@ -98,7 +98,7 @@ async function killRepeatedly({ program, env, kills }: Trial) {
   return { kills, acknowledged: acknowledged.length, lost: Math.max(lost, missing) }
 }
 
-describe('[P1] an answered write survives SIGKILL at any moment', () => {
+describe('[P1] an answered write survives SIGKILL at any moment', { retry: 0 }, () => {
   beforeAll(buildServer)
   afterAll(() => {
     for (const folder of folders) rmSync(folder, { recursive: true, force: true })
@@ -143,7 +143,7 @@ describe('[P1] an answered write survives SIGKILL at any moment', () => {
   )
 })
 
-describe('[P2] an answer waits for the sync of the log', () => {
+describe('[P2] an answer waits for the sync of the log', { retry: 0 }, () => {
   test('[P2] the server answers a write only after the sync that covers its commit has returned', async () => {
     const held: (() => void)[] = []
     let hold = false

@@ -144,7 +144,7 @@ async function killRepeatedly(
   return { acknowledged, stored, logged, size }
 }
 
-describe('comments and their events after SIGKILL', () => {
+describe('comments and their events after SIGKILL', { retry: 0 }, () => {
   beforeAll(buildServer)
   afterAll(() => {
     for (const folder of folders) rmSync(folder, { recursive: true, force: true })

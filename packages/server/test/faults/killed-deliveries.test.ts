@@ -117,7 +117,7 @@ async function killRepeatedly(program: 'server' | 'earlyAnswers', store: Store, 
   return { acknowledged, webhooks, mails, missing, sendLast, server }
 }
 
-describe('deliveries and SIGKILL', () => {
+describe('deliveries and SIGKILL', { retry: 0 }, () => {
   beforeAll(buildServer)
 
   test.for(stores)(

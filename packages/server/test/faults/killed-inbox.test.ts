@@ -29,7 +29,7 @@ async function bodiesOf(client: Client, userId: string): Promise<string[]> {
   return found
 }
 
-describe.each(stores)('[18.7.7] notifications and SIGKILL on %s', (store) => {
+describe.each(stores)('[18.7.7] notifications and SIGKILL on %s', { retry: 0 }, (store) => {
   beforeAll(buildServer)
 
   test(

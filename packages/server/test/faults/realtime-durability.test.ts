@@ -95,7 +95,7 @@ async function killRepeatedly({ program, env, kills }: Trial) {
   return { kills, confirmed: total, lost }
 }
 
-describe('[R7] a confirmed update survives SIGKILL at any moment', () => {
+describe('[R7] a confirmed update survives SIGKILL at any moment', { retry: 0 }, () => {
   beforeAll(buildServer)
   afterAll(() => {
     for (const folder of folders) rmSync(folder, { recursive: true, force: true })

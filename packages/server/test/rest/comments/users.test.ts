@@ -89,8 +89,9 @@ describe.each(stores)('calls of users on %s', (store) => {
         userId: reader,
       })
       expect(counts[documentId]?.total).toBe(expected.length)
-      const { data: log } = await client.events.get(ref)
-      expect(log.events.map((event) => event.annotationId).sort()).toEqual(expected.toSorted())
+      const inLog = async () =>
+        (await client.events.get(ref)).data.events.map((event) => event.annotationId).sort()
+      await expect.poll(inLog).toEqual(expected.toSorted())
       for (const annotationId of ids) {
         const comments = client.comments.get({ ...ref, annotationId })
         if (expected.includes(annotationId)) await comments
