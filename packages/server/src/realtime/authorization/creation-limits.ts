@@ -1,7 +1,9 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
 import type { Limits } from '../../config.ts'
+import type { Peers } from '../../peers/peers.ts'
+import { createSharedRateLimit } from '../../peers/shared-rate-limit.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { createRateLimit } from '../../platform/rate-limit.ts'
+import type { RateLimit } from '../../platform/rate-limit.ts'
 import type { Database } from '../../store/engine/db.ts'
 import * as openings from '../../store/documents/openings.ts'
 import type { Identity } from './identity.ts'
@@ -15,6 +17,7 @@ export interface OpeningRefusal {
 
 interface CreationLimitDeps {
   database: Database
+  peers: Peers
   clock: Clock
   limits: Pick<Limits, 'createdByOpeningPerMinute' | 'createdByOpeningPerDay'>
 }
@@ -36,12 +39,13 @@ interface Reserve {
 /** Limits the documents that clients create by opening them: a rate for each user, a number a day for each API key. */
 export class CreationLimits {
   readonly #deps: CreationLimitDeps
-  readonly #perUser: ReturnType<typeof createRateLimit>
+  readonly #perUser: Pick<RateLimit, 'take'>
   readonly #reserves = new Map<string, Reserve>()
 
   constructor(deps: CreationLimitDeps) {
     this.#deps = deps
-    this.#perUser = createRateLimit(deps.limits.createdByOpeningPerMinute, 60)
+    const { createdByOpeningPerMinute: limit } = deps.limits
+    this.#perUser = createSharedRateLimit({ name: 'creations', limit, windowSeconds: 60 }, deps)
   }
 
   /**

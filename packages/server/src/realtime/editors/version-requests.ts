@@ -1,6 +1,9 @@
 import { ApiError, type VersionUser } from '@plenum/protocol'
 import { type ClientMessage, limits, type ServerMessage } from '@plenum/protocol/realtime'
-import { createRateLimit } from '../../platform/rate-limit.ts'
+import type { Peers } from '../../peers/peers.ts'
+import { createSharedRateLimit } from '../../peers/shared-rate-limit.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { RateLimit } from '../../platform/rate-limit.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { StartQueue } from '../../platform/turns/start-queue.ts'
 import type { Database } from '../../store/engine/db.ts'
@@ -30,6 +33,8 @@ export type RunVersionOperation = (call: {
 export interface VersionRequestsDeps {
   runVersionOperation: RunVersionOperation
   commits: Commits
+  peers: Peers
+  clock: Clock
   log: Log
 }
 
@@ -39,13 +44,15 @@ const maxWritesPerMinute = 20
 /** Handles clients' requests to list, add and restore versions. */
 export class VersionRequests {
   readonly #deps: VersionRequestsDeps
-  readonly #writes = createRateLimit(maxWritesPerMinute, 60)
+  readonly #writes: Pick<RateLimit, 'take'>
   /** Starts one request in each iteration of the event loop: on SQLite a list may take 10 ms. */
   readonly #startQueue = new StartQueue()
   readonly #running = new Set<Promise<unknown>>()
 
   constructor(deps: VersionRequestsDeps) {
     this.#deps = deps
+    const limit = { name: 'versions', limit: maxWritesPerMinute, windowSeconds: 60 }
+    this.#writes = createSharedRateLimit(limit, deps)
   }
 
   /** Resolves with the result once it is durable, or with the reason for the failure. */
