@@ -1,5 +1,5 @@
 import * as decoding from 'lib0/decoding'
-import type { AccessRole, CloseReason } from '@plenum/protocol/realtime'
+import type { CloseReason } from '@plenum/protocol/realtime'
 import type { Fault } from '../../crdt/updates/fault.ts'
 import type { EditorRef } from '../../store/refs.ts'
 import type { Identity } from '../authorization/identity.ts'
@@ -99,8 +99,8 @@ export class YjsClient implements DialectClient, ParticipantListener, SessionLis
     if (this.#ref) this.#session?.open(this.#ref.editorId)
   }
 
-  onRoleChanged(role: AccessRole): void {
-    if (role === 'editor') this.#session?.onWriteAllowed()
+  onRoleChanged(): void {
+    this.#session?.onRoleChanged()
   }
 
   onClosed(reason: CloseReason, message: string): void {

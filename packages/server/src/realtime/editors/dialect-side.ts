@@ -1,6 +1,7 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
 import type { Fault } from '../../crdt/updates/fault.ts'
 import type { BroadcastCodec } from '../rooms/member.ts'
+import type { EditorRoom } from '../rooms/room.ts'
 import type { Message } from '../sockets/frames.ts'
 
 /** Encodes what a session sends to its client, in the dialect of the client. */
@@ -19,4 +20,11 @@ export interface SessionListener {
   onEditorClosed(reason: CloseReason, message: string): void
   /** An update is refused, and the editor stays open. */
   onUpdateRefused?(fault: Fault): void
+}
+
+/** How a dialect opens an editor. */
+export interface OpenOptions {
+  /** Whether the server requests missing updates once the editor is loaded. Default: true. */
+  requestsUpdates?: boolean
+  onLoaded?: (room: EditorRoom) => void
 }

@@ -13,15 +13,9 @@ import type { EditorRoom } from '../rooms/room.ts'
 import { faultOfStateVector } from '../rooms/state-vector.ts'
 import type { StatelessRefusal } from '../rooms/stateless-relay.ts'
 import type { Connection } from '../sockets/connection.ts'
-import type { EditorCodec, SessionListener } from './dialect-side.ts'
+import type { EditorCodec, OpenOptions, SessionListener } from './dialect-side.ts'
 import { type AskedClient, MissingUpdates } from './missing-updates.ts'
 import { UpdateBackpressure, type SubmittedUpdate } from './update-backpressure.ts'
-
-interface OpenOptions {
-  /** Whether the server requests missing updates once the editor is loaded. Default: true. */
-  requestsUpdates?: boolean
-  onLoaded?: (room: EditorRoom) => void
-}
 
 type State =
   /** The document is not open yet, or the room is being loaded. */
@@ -311,9 +305,7 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
       if (result === 'malformed') return this.close('badMessage', 'Malformed awareness update.')
       if (result === 'tooLarge') return this.close('badMessage', 'An awareness state has at most 16 KiB.')
       room.relay.broadcastAwareness()
-      const { document } = this.#participant
-      if (result === 'changed') document.markActive(this.#participant)
-      else document.touch(this.#participant)
+      this.#participant.document[result === 'changed' ? 'markActive' : 'touch'](this.#participant)
     })
   }
 
@@ -329,6 +321,11 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
       if (isSoon || !this.#delivery.sendAll(room.relay.awareness))
         this.send(this.codec.awareness(emptyAwareness))
     })
+  }
+
+  onRoleChanged(): void {
+    this.#ifOpen(({ room }) => room.relay.onRoleChanged(this))
+    if (this.hasWriteRole) this.onWriteAllowed()
   }
 
   /** The client's updates can be stored from now on. Requests those that were refused before. */
@@ -367,10 +364,10 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
 
   /** Also sends a request for missing updates that had to wait. */
   resendSkipped(): boolean {
-    if (this.#state.name !== 'open') return false
-    const { room } = this.#state
-    this.#missing.retry(room)
-    this.#delivery.catchUp(room.relay.awareness)
+    this.#ifOpen(({ room }) => {
+      this.#missing.retry(room)
+      this.#delivery.catchUp(room.relay.awareness)
+    })
     return this.#missing.isDelayed || this.#delivery.hasUnsent
   }
 
@@ -394,7 +391,6 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
     this.#state = { name: 'left' }
     this.#waiting.clear()
     this.#backpressure.releaseAll()
-    if (before.name === 'loading') return
-    before.room.leave(this)
+    if (before.name === 'open') before.room.leave(this)
   }
 }

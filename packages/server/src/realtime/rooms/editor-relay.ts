@@ -71,6 +71,12 @@ export class EditorRelay {
     this.#stopListening = undefined
   }
 
+  /** Call it when a member may write from now on, or may not any more: it decides who may use a Yjs client id. */
+  onRoleChanged({ sessionId }: Member): void {
+    const clientId = this.awareness.clientIdOf(sessionId)
+    if (clientId !== undefined) this.#shared?.update(String(clientId))
+  }
+
   /** Call it when awareness states may have changed. */
   broadcastAwareness(): void {
     if (this.awareness.changeCount > 0) this.#broadcast.start()

@@ -66,7 +66,7 @@ export class Provider implements ParticipantListener, SessionListener {
 
   onRoleChanged(role: AccessRole): void {
     this.sendRole(role)
-    if (role === 'editor') this.session?.onWriteAllowed()
+    this.session?.onRoleChanged()
   }
 
   onTokenExpiring(): void {

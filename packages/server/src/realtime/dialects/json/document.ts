@@ -26,7 +26,7 @@ const maxMissedUsers = 50_000
 
 /** Learns what happens to a document. */
 export interface DocumentListener {
-  onWritable(document: JsonDocument): void
+  onRoleChanged(document: JsonDocument): void
   onDocumentClosed(document: JsonDocument, reason: CloseReason, message: string): void
 }
 
@@ -322,7 +322,7 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Fe
   onRoleChanged(accessRole: AccessRole): void {
     if (!this.#isOpen || this.#isLeaving) return
     this.#host.send({ type: 'access', ref: this.wireRef, accessRole })
-    if (accessRole === 'editor') this.#listener.onWritable(this)
+    this.#listener.onRoleChanged(this)
   }
 
   onTokenExpiring(): void {

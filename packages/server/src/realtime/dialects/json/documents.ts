@@ -78,8 +78,8 @@ export class JsonDocuments implements DocumentListener {
     document.leave()
   }
 
-  onWritable(document: JsonDocument): void {
-    this.editors.onWritable(document)
+  onRoleChanged(document: JsonDocument): void {
+    this.editors.onRoleChanged(document)
   }
 
   onDocumentClosed(document: JsonDocument, reason: CloseReason, message: string): void {

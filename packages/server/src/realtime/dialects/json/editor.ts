@@ -123,9 +123,8 @@ export class JsonEditor {
     else request.done(result)
   }
 
-  /** The client may write now. Requests its updates that were refused before. */
-  onWritable(): void {
-    this.#session.onWriteAllowed()
+  onRoleChanged(): void {
+    this.#session.onRoleChanged()
   }
 
   /** Leaves once the messages that the client sent before are handled. */

@@ -90,8 +90,8 @@ export class JsonEditors {
     }
   }
 
-  onWritable(document: JsonDocument): void {
-    for (const editor of this.#editors.values()) if (editor.document === document) editor.onWritable()
+  onRoleChanged(document: JsonDocument): void {
+    for (const editor of this.#editors.values()) if (editor.document === document) editor.onRoleChanged()
   }
 
   /** Handles a frame. Returns false if it is not part of the protocol. */

@@ -73,6 +73,11 @@ export class AwarenessStates {
     return this.#states.keys()
   }
 
+  /** The Yjs client id whose state the session has set. */
+  clientIdOf(sessionId: string): number | undefined {
+    return this.#clientIdOf.get(sessionId)
+  }
+
   /** The state of a Yjs client id that a session of this server has set. */
   ownState(clientId: number): AwarenessState | undefined {
     const state = this.#states.get(clientId)
@@ -116,10 +121,11 @@ export class AwarenessStates {
       known.owner.tryReserve(0)
       this.#clientIdOf.delete(known.owner.sessionId)
       this.#clientIdOf.set(owner.sessionId, clientId)
-      known.owner = owner
       // The clock that another user sent does not apply to this session.
       if (!isSameUser) known.ownClock = -1
     }
+    // The role of a session of another server may have changed.
+    if (known) known.owner = owner
     const isRemoval = json === 'null'
     if (known && clock <= known.ownClock && !(isRemoval && clock === known.ownClock)) return false
     if (isRemoval) {
