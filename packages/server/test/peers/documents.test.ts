@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { converged, eventually, synced } from '../support/clients/convergence.ts'
 import { hocuspocusClient } from '../support/clients/hocuspocus-client.ts'
 import { plenumConnection } from '../support/clients/plenum-client.ts'
+import { RealtimeSocket } from '../support/clients/realtime-socket.ts'
 import { yjsClient } from '../support/clients/yjs-client.ts'
 import * as given from '../support/given.ts'
 import { linkKinds } from '../support/links.ts'
@@ -53,6 +54,23 @@ describe.each(linkKinds)('documents that are open on two servers (%s)', (kind) =
     const editor = { ...ref, editorId: 'note', type: 'text' as const }
     await client.crdt.update({ ...editor, data: 'by REST' })
     await eventually(() => [ada, bob].map(({ text }) => text.toString())).toEqual(['by REST', 'by REST'])
+  })
+
+  test('[B2.1] [R11] a client that moves to another server resumes behind everything it has seen', async () => {
+    const tenant = await scene()
+    const connect = async (server: typeof a, userId = 'ada') =>
+      RealtimeSocket.connect(server, await tenant.token(userId))
+    // Another client keeps the document open on the other server, which may not know of the latest change yet.
+    const bob = await connect(b, 'bob')
+    await bob.open()
+    for (let n = 0; n < 20; n++) {
+      const before = await connect(a)
+      const { position } = await before.open()
+      await before.set('state', { n })
+      const since = { ...position, seq: position.seq + 1 }
+      const opened = await (await connect(b)).open('doc_1', { since })
+      expect(opened).toMatchObject({ reset: false, liveStates: [] })
+    }
   })
 
   test('[B2] live states, threads and notifications reach the clients of all servers', async () => {

@@ -89,9 +89,16 @@ export class DocumentFeed {
     return this.#position
   }
 
-  /** Resolves when the values are loaded, or are dropped meanwhile. Rejects if they cannot be read. */
-  async load(): Promise<void> {
+  /**
+   * Resolves when the values are loaded, or are dropped meanwhile. Rejects if they cannot be read. A client that comes from
+   * another server may have seen changes that this server has not read yet: they are read too.
+   */
+  async load(since?: Position): Promise<void> {
     if (!this.#position) await (this.#reading ?? this.#read())
+    const isBehind = since && this.#position?.epoch === since.epoch && this.#position.seq < since.seq
+    if (!isBehind) return
+    this.#isStale = true
+    await (this.#reading ?? this.#read())
   }
 
   subscribe(subscriber: FeedSubscriber): void {

@@ -88,7 +88,7 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Fe
   async #open(): Promise<void> {
     const { presence, feed } = this.participant.document
     if (this.#hasTopic('presence')) await presence.load()
-    await feed.load()
+    await feed.load(this.#request.since)
     await this.#loadMissedThreads()
     const { connection, services } = this.#host
     // A client that reconnects may have sent a live state on its earlier connection. That one is older than the next one.
