@@ -92,6 +92,8 @@ export interface Server {
   start(): Promise<string>
   /** Drains the server: finishes accepted requests and refuses new ones. Afterwards the caller closes the database. */
   stop(): Promise<void>
+  /** Resolves when open sessions know what other servers had changed before the call. They learn it within a second anyway. */
+  catchUp(): Promise<void>
 }
 
 /** Builds the server. It gets the database, clock and log as arguments, so tests run the same server with their own. */
@@ -361,6 +363,7 @@ export function createServer(deps: ServerDeps): Server {
       await signals.stop()
       await peers.stop()
     },
+    catchUp: () => signals.catchUp(),
   }
 }
 

@@ -63,6 +63,11 @@ export class Signals {
     this.#stopTimer = this.#clock.setInterval(() => void this.#reads.run().catch(() => {}), pollMs)
   }
 
+  /** Resolves when the sessions of this server have been told what others had committed before the call. */
+  async catchUp(): Promise<void> {
+    if (!this.#deps.database.exclusive) await this.#reads.run()
+  }
+
   /** Resolves when all messages are stored, or cannot be. */
   async stop(): Promise<void> {
     this.#stopTimer()

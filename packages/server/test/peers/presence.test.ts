@@ -7,7 +7,8 @@ import { DocumentView, RealtimeSocket } from '../support/clients/realtime-socket
 import { yjsClient } from '../support/clients/yjs-client.ts'
 import * as given from '../support/given.ts'
 import { startServer, type TestServer } from '../support/harness.ts'
-import { cuttableLink, linksThatConnect, useTwoServers } from '../support/two-servers.ts'
+import { linksThatConnect } from '../support/links.ts'
+import { cuttableLink, useTwoServers } from '../support/two-servers.ts'
 import { tokenFor } from '../support/user-tokens.ts'
 
 const minute = 60_000

@@ -43,8 +43,10 @@ export interface TestServer {
     body: unknown,
     headers?: Record<string, string>,
   ): Promise<{ status: number; headers: Headers; body: any }> // eslint-disable-line typescript/no-explicit-any
+  /** This server or, with `TEST_LINK`, one of the two: for tests of what each server does for itself. */
+  one: TestServer
   stop(): Promise<void>
-  /** Stops the server and starts another one on the same data. */
+  /** Stops the server and starts another one on the same data and the same port. */
   restart(): Promise<TestServer>
 }
 
@@ -64,6 +66,8 @@ export interface ServerOptions {
   isAlone?: boolean
   /** The clock that several servers share. */
   clock?: { offsetMs: number }
+  /** The log that several servers share. */
+  logged?: string[]
   /** Passes messages to other servers on the same data. */
   link?: ServerLink | undefined
   /** The data of an earlier server. */
@@ -73,54 +77,67 @@ export interface ServerOptions {
 /** The default SECRET_KEY of the servers in this process. */
 export const secretKey = 'a secret key that only these tests use'
 
-/**
- * Starts a server. With `TEST_LINK`, tests on PostgreSQL get two servers on one database, which this link connects. `url` and
- * `client` name them in turns.
- */
+/** Starts a server. With `TEST_LINK`, tests on PostgreSQL get two servers as one. */
 export async function startServer(store: Store, options: ServerOptions = {}): Promise<TestServer> {
   const kind = process.env['TEST_LINK'] as LinkKind | undefined
-  if (kind === undefined || store === 'sqlite' || options.isAlone) return startOne(store, options)
+  return kind === undefined || store === 'sqlite' || options.isAlone
+    ? startOne(store, options)
+    : startPair(kind, options)
+}
+
+/**
+ * Starts two servers on one database, connected by this kind of link. Calls, and clients that use `url`, get them in turns. A call
+ * returns when both servers know what it has changed: tests that expect it at once are right on one server only.
+ */
+async function startPair(kind: LinkKind, options: ServerOptions, ports?: string[]): Promise<TestServer> {
   const optionsOfEach = await linkOptions(kind)
-  const { clock = { offsetMs: 0 } } = options
-  const start = (data = options.data) => {
-    const { link, env } = optionsOfEach()
-    return startOne(store, {
+  const { clock = { offsetMs: 0 }, logged = [] } = options
+  const start = (port: string | undefined, data = options.data) => {
+    const { link = options.link, env } = optionsOfEach()
+    return startOne('postgres', {
       ...options,
       clock,
-      link: link ?? options.link,
-      env: { ...env, ...options.env },
+      logged,
+      link,
+      env: { ...env, ...options.env, ...(port && { PORT: port }) },
       ...(data && { data }),
     })
   }
-  const first = await start()
-  const second = await start(first.data)
-  return inTurns(first, second, () => startServer(store, { ...options, data: first.data }))
-}
-
-/** Two servers as one. */
-function inTurns(first: TestServer, second: TestServer, startAgain: () => Promise<TestServer>): TestServer {
+  const first = await start(ports?.[0])
+  const second = await start(ports?.[1], first.data)
+  const both = [first, second]
   let turn = 0
-  const next = () => (turn++ % 2 === 0 ? first : second)
+  const next = () => both[turn++ % 2] as TestServer
+  const caughtUp = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {
+    await answer.catch(() => {})
+    await Promise.all(both.map(({ server }) => server.catchUp()))
+    return answer
+  }
   return {
     ...first,
     get url() {
       return next().url
     },
-    client: (options) => next().client(options),
-    post: (path, body, headers) => next().post(path, body, headers),
+    bus: { ...first.bus, publish: (message) => both.forEach(({ bus }) => bus.publish(message)) },
+    client: (options) => next().client({ fetch: (...request) => caughtUp(fetch(...request)), ...options }),
+    post: (...request) => caughtUp(next().post(...request)),
     async stop() {
       await second.stop()
       await first.stop()
     },
     async restart() {
-      for (const one of [second, first]) {
-        await one.server.stop()
-        await one.database.close()
-      }
-      return startAgain()
+      await Promise.all(both.map(shutDown))
+      return startPair(kind, { ...options, data: first.data }, both.map(portOf))
     },
   }
 }
+
+async function shutDown({ server, database }: TestServer): Promise<void> {
+  await server.stop()
+  await database.close()
+}
+
+const portOf = ({ url }: TestServer) => new URL(url).port
 
 async function startOne(store: Store, options: ServerOptions): Promise<TestServer> {
   const { env = {}, sync, jobPollMs, threadLimitMs } = options
@@ -155,7 +172,7 @@ async function startOne(store: Store, options: ServerOptions): Promise<TestServe
   })
   const secrets = createSecrets(secretKey)
   const { clock = { offsetMs: 0 } } = options
-  const logged: string[] = []
+  const { logged = [] } = options
   const log = createLog('debug', { write: (line) => void logged.push(line) })
   const serverClock = withSpeed(options.clockSpeed ?? 1, clock)
   const bus = createServerBus(log)
@@ -177,7 +194,7 @@ async function startOne(store: Store, options: ServerOptions): Promise<TestServe
   })
   const url = await server.start()
 
-  return {
+  const testServer: TestServer = {
     url,
     database,
     secrets,
@@ -186,6 +203,9 @@ async function startOne(store: Store, options: ServerOptions): Promise<TestServe
     clock,
     logged,
     data,
+    get one() {
+      return testServer
+    },
     client: (options) => createClient({ url, retries: 0, ...options }),
     async post(path, body, headers = {}) {
       const response = await fetch(`${url}${path}`, {
@@ -201,16 +221,15 @@ async function startOne(store: Store, options: ServerOptions): Promise<TestServe
       }
     },
     async stop() {
-      await server.stop()
-      await database.close()
+      await shutDown(testServer)
       rmSync(dataDir, { recursive: true, force: true })
     },
     async restart() {
-      await server.stop()
-      await database.close()
-      return startServer(store, { ...options, data })
+      await shutDown(testServer)
+      return startOne(store, { ...options, data, env: { ...env, PORT: portOf(testServer) } })
     },
   }
+  return testServer
 }
 
 function delayWork(threads: DocumentThreads, before: (kind: string) => Promise<void>): void {
@@ -232,12 +251,16 @@ function withSpeed(speed: number, offset: { offsetMs: number }): Clock {
   }
 }
 
+/** Makes one server object the other. Not `Object.assign`: `url` may have another value each time. */
+export function become(server: TestServer, other: TestServer): void {
+  Object.defineProperties(server, Object.getOwnPropertyDescriptors(other))
+}
+
 /** One server for all tests of a `describe`. */
 export function useServer(store: Store, options?: ServerOptions): TestServer {
   const server = {} as TestServer
   beforeAll(async () => {
-    // Not `Object.assign`: `url` may have another value each time.
-    Object.defineProperties(server, Object.getOwnPropertyDescriptors(await startServer(store, options)))
+    become(server, await startServer(store, options))
   })
   afterAll(async () => {
     await server.stop?.()

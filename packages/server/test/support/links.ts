@@ -3,7 +3,8 @@ import type { ServerLink } from '../../src/platform/server-link/server-link.ts'
 import { redisForTests } from './redis.ts'
 
 /** How the servers of a test reach each other. */
-export const linkKinds = ['no link', 'memory', 'PostgreSQL', 'Redis'] as const
+export const linksThatConnect = ['memory', 'PostgreSQL', 'Redis'] as const
+export const linkKinds = ['no link', ...linksThatConnect] as const
 export type LinkKind = (typeof linkKinds)[number]
 
 /** A link over which no message ever passes. */

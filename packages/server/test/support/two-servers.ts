@@ -4,9 +4,6 @@ import { type ServerOptions, startServer, type TestServer } from './harness.ts'
 import { type LinkKind, linkOptions } from './links.ts'
 import { metric } from './metrics-page.ts'
 
-/** How servers reach each other. */
-export const linksThatConnect = ['memory', 'PostgreSQL', 'Redis'] as const
-
 /** Starts two servers on one PostgreSQL database, and waits until they know of each other. */
 async function startBoth(
   kind: LinkKind,

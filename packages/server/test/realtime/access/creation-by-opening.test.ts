@@ -42,7 +42,7 @@ const organizationsOf = async ({ client }: given.Tenant) =>
   (await client.organizations.get({ pageSize: 1000 })).data.length
 
 describe.each(stores)('the creation rate of each user on %s', (store) => {
-  const server = useServer(store, { env: { LIMIT_CREATED_BY_OPENING_PER_MINUTE: '5' } })
+  const server = useServer(store, { isAlone: true, env: { LIMIT_CREATED_BY_OPENING_PER_MINUTE: '5' } })
 
   test('[R17] [K3.1] the client reports the reason of the creation limit as an error event and reconnects the document', async () => {
     const tenant = await given.tenant(server)

@@ -29,8 +29,9 @@ describe.each(stores)('a permission provider and live clients on %s', (store) =>
   async function scene() {
     const tenant = await given.tenant(server)
     const provider = await useProvider(tenant)
+    // Each server asks the provider for itself.
     const open = async (userId = 'ada', editorId = 'note') =>
-      new RawRealtime(server, { ...documentRef, editorId, token: await tokenFor(tenant, userId) })
+      new RawRealtime(server.one, { ...documentRef, editorId, token: await tokenFor(tenant, userId) })
     return { tenant, provider, open }
   }
 

@@ -195,9 +195,10 @@ describe.each(stores)('tokens and later changes of access on %s', (store) => {
     await tenant.client.domains.delete({ domains: ['localhost', '127.0.0.1'] })
     await tenant.client.domains.add({ domains: ['example.com'] })
     const token = await tokenFor(tenant)
-    const from = (origin: string) => new RawSocket(server, `/yjs/${editorName}?token=${token}`, { origin })
+    const from = (origin: string) =>
+      new RawSocket(server.one, `/yjs/${editorName}?token=${token}`, { origin })
     expect(await from('http://127.0.0.1:1').closed).toMatchObject({ code: 4403 })
-    for (const origin of [server.url, 'https://example.com']) {
+    for (const origin of [server.one.url, 'https://example.com']) {
       const socket = from(origin)
       await socket.receivedCount(1)
       // The server accepts the client, so it requests the document with a message of type 0.

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest'
 import * as given from '../../support/given.ts'
 import { startServer, stores, type TestServer, useServer } from '../../support/harness.ts'
 import { heldDisk } from '../../support/held-disk.ts'
-import { freePort } from '../../support/processes/process.ts'
 import { createRandom } from '../../support/random.ts'
 import { eventually } from '../../support/clients/convergence.ts'
 import { interruptibleNetwork, plenumConnection } from '../../support/clients/plenum-client.ts'
@@ -382,8 +381,7 @@ describe.each(stores)('live documents of the client over time on %s', (store) =>
   })
 
   test('[K2.1] [K5.2] [K7] a restarted server has everything that was saved and receives everything that was not', async () => {
-    const port = await freePort()
-    let server = await startServer(store, { env: { PORT: String(port) } })
+    let server = await startServer(store)
     try {
       const tenant = await given.tenant(server)
       const [ada, bob] = [

@@ -6,7 +6,6 @@ import { converged, eventually, synced } from '../../support/clients/convergence
 import { hocuspocusClient, hocuspocusSocket, saved } from '../../support/clients/hocuspocus-client.ts'
 import { closeClients, type ProviderClient } from '../../support/clients/open-clients.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
-import { freePort } from '../../support/processes/process.ts'
 
 describe.each(stores)('providers and sockets of Hocuspocus clients on %s', (store) => {
   const server = useServer(store)
@@ -151,8 +150,7 @@ describe.each(stores)('providers and sockets of Hocuspocus clients on %s', (stor
   })
 
   test('[R6] clients reconnect by themselves after a restart and send what they typed meanwhile', async () => {
-    const env = { PORT: String(await freePort()) }
-    const before = await startServer(store, { env })
+    const before = await startServer(store)
     const tenant = await given.tenant(before)
     const states: boolean[] = []
     const ada = hocuspocusClient(before, await tokenFor(tenant))

@@ -8,7 +8,6 @@ import { hocuspocusClient } from '../../support/clients/hocuspocus-client.ts'
 import { closeClients, editorName } from '../../support/clients/open-clients.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
-import { freePort } from '../../support/processes/process.ts'
 import { testSeed } from '../../support/random.ts'
 import { randomEditor } from '../../support/updates/random-editors.ts'
 
@@ -174,8 +173,7 @@ describe.each(stores)('y-websocket and Hocuspocus clients together on %s', (stor
   )
 
   test('[R7] content typed over both protocols is the same, byte by byte, after a restart', async () => {
-    const env = { PORT: String(await freePort()) }
-    const before = await startServer(store, { env })
+    const before = await startServer(store)
     const tenant = await given.tenant(before)
     const token = await tokenFor(tenant)
     const clients = [yjsClient(before, token), hocuspocusClient(before, token)]

@@ -45,11 +45,11 @@ describe.each(stores)('refused y-websocket clients on %s', (store) => {
     ]
     await Promise.all(
       refusals.map(async ({ token: one, name, code }) => {
-        const first = await open(server, one, name).closed
+        const first = await open(server.one, one, name).closed
         expect(first.code).toBe(code)
         // Taken before the server's delay begins, because a busy machine may report `open` to the client much later.
         const startedAt = performance.now()
-        const again = open(server, one, name)
+        const again = open(server.one, one, name)
         expect(await again.closed).toEqual(first)
         // The timers of client and server may differ by some milliseconds.
         expect(performance.now() - startedAt).toBeGreaterThan(900)
@@ -61,7 +61,7 @@ describe.each(stores)('refused y-websocket clients on %s', (store) => {
     const token = await tokenFor(await given.tenant(server))
     const send = async () => {
       const startedAt = performance.now()
-      const socket = open(server, token)
+      const socket = open(server.one, token)
       await socket.receivedCount(1)
       socket.send(Buffer.alloc(3 * 1024 * 1024))
       return { ...(await socket.closed), tookMs: performance.now() - startedAt }

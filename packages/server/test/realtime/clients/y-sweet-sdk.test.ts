@@ -50,11 +50,11 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
   })
 
   test('[R51] [R51.3] a client token has the addresses of the request, and is a user token with the requested user, role and lifetime', async () => {
-    const { tenant, manager } = await scene()
+    const { tenant } = await scene()
     const requested = { userId: 'zoe', authorization: 'read-only', validForSeconds: 600 } as const
-    const issued = await manager.getOrCreateDocAndToken(editorName, requested)
+    const issued = await ySweetManager(server.one, tenant).getOrCreateDocAndToken(editorName, requested)
     const { token = '', ...rest } = issued
-    const base = `${server.url}/y-sweet/d/${editorName}`
+    const base = `${server.one.url}/y-sweet/d/${editorName}`
     expect(rest).toEqual({
       url: `${base.replace(/^http/, 'ws')}/ws`,
       baseUrl: base,
@@ -252,9 +252,9 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     const own = await startServer(store, { env: { LIMIT_API_KEY_REQUESTS_PER_MINUTE: '3' } })
     onTestFinished(() => own.stop())
     const tenant = await given.tenant(own)
-    const manager = ySweetManager(own, tenant)
+    const manager = ySweetManager(own.one, tenant)
     const headers = { authorization: `Bearer ${tenant.authToken}`, origin: 'https://evil.test' }
-    const answer = await fetch(`${own.url}/y-sweet/check_store`, { method: 'POST', headers })
+    const answer = await fetch(`${own.one.url}/y-sweet/check_store`, { method: 'POST', headers })
     expect(answer.status).toBe(403)
     await manager.checkStore()
     await manager.checkStore()

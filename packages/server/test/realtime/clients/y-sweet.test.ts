@@ -190,7 +190,7 @@ describe.each(stores)('Y-Sweet clients on %s', (store) => {
         const { pathname } = new URL(url)
         // Taken before the server's delay begins, because a busy machine may report `open` to the client much later.
         const startedAt = performance.now()
-        const socket = new RawSocket(server, `${pathname}/${docId}?token=${token}`)
+        const socket = new RawSocket(server.one, `${pathname}/${docId}?token=${token}`)
         // The first message of the server shows that it has authorized the client and reads its messages.
         await socket.receivedCount(1)
         socket.send(message)

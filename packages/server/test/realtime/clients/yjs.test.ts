@@ -12,7 +12,6 @@ import { encodeMessage } from '../../support/clients/encode-message.ts'
 import { RawSocket, socketUrl } from '../../support/clients/raw-socket.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
-import { freePort } from '../../support/processes/process.ts'
 
 const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 
@@ -323,8 +322,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
   })
 
   test('[R1] clients reconnect by themselves after a restart and send what they typed meanwhile', async () => {
-    const env = { PORT: String(await freePort()) }
-    const before = await startServer(store, { env })
+    const before = await startServer(store)
     const tenant = await given.tenant(before)
     const ada = yjsClient(before, await tokenFor(tenant))
     const bob = yjsClient(before, await tokenFor(tenant, 'bob'))

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import * as liveStates from '../../../src/store/documents/live-states.ts'
 import { rounds } from '../../support/effort.ts'
 import * as given from '../../support/given.ts'
-import { stores, useServer } from '../../support/harness.ts'
+import { become, stores, useServer } from '../../support/harness.ts'
 import { eventually } from '../../support/clients/convergence.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
 import { createRandom, testSeed } from '../../support/random.ts'
@@ -94,7 +94,7 @@ describe.each(stores)('resuming on %s', (store) => {
     const { position } = await client.open()
     await client.set('b', { v: 1 })
     const moved = client.take('moved')
-    Object.assign(server, await server.restart())
+    become(server, await server.restart())
     expect((await moved).retryAfterMs).toBeGreaterThanOrEqual(0)
     expect(await client.closed).toMatchObject({ code: 1012 })
     const again = await RealtimeSocket.connect(server, token)
