@@ -99,6 +99,7 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
 
   const runClaimed = async (job: Job): Promise<void> => {
     const startedAt = clock.elapsed()
+    if (job.attempts === 1) observers.get(job.kind)?.onStarted(Math.max(0, clock.now() - job.runAt) / 1000)
     running.add(job)
     try {
       await run(job, handlers[job.kind])

@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createHousekeeping } from '../../src/jobs/housekeeping.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log/log.ts'
+import { createMetrics } from '../../src/platform/metrics/metrics.ts'
 import { options as deliveryOptions, ref, scene } from '../deliveries/scene.ts'
 import * as given from '../support/given.ts'
 import { startServer, stores, type TestServer } from '../support/harness.ts'
@@ -133,7 +134,7 @@ describe.each(stores)('calls of an address on %s', (store) => {
         database: server.database,
         log: createLog('silent', { write: () => {} }),
         clock: { ...systemClock, now: () => Date.now() + hourMs + afterMs },
-        observe: () => ({ onRun: () => {}, onFailed: () => {} }),
+        observe: createMetrics().job,
         eventRetentionDays: 1,
       }).run()
     await prune(0)

@@ -108,6 +108,7 @@ describe.each(stores)('/metrics on %s', (store) => {
     await saved(writer)
     reader.text.insert(0, 'no')
     await value('plenum_editor_updates_total').toBe(before + 1)
+    await value('plenum_editors_waiting').toBe(0)
     await value('plenum_editor_update_bytes_total').toBeGreaterThan(0)
     await value('plenum_editor_update_transactions_total').toBeGreaterThan(0)
     await value('plenum_editor_updates_refused_total', { reason: 'read_only' }).toBe(1)
@@ -132,6 +133,7 @@ describe.each(stores)('/metrics on %s', (store) => {
     const job = 'document.migrate'
     await value('plenum_job_duration_seconds_count', { job }).toBe(1)
     await value('plenum_job_duration_seconds_sum', { job }).toBeGreaterThan(0)
+    await value('plenum_job_delay_seconds_count', { job }).toBe(1)
     await value('plenum_job_failures_total', { job }).toBe(0)
     await value('plenum_job_failures_total', { job: 'presence.prune' }).toBe(0)
   })

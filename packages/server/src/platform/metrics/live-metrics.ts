@@ -9,6 +9,7 @@ export interface LiveNumbers {
   closes: readonly Sample[]
   documents: number
   editors: number
+  waitingEditors: number
   healed: number
   updates: number
   updateBytes: number
@@ -53,6 +54,12 @@ export const liveMetrics: readonly ReadMetric<LiveNumbers>[] = [
     name: 'plenum_open_editors',
     help: 'Editors that are held in memory.',
     read: ({ editors }) => one(editors),
+  },
+  {
+    type: 'gauge',
+    name: 'plenum_editors_waiting',
+    help: 'Editors with updates that wait to be stored.',
+    read: ({ waitingEditors }) => one(waitingEditors),
   },
   {
     type: 'counter',

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
-import { Histogram } from './histogram.ts'
+import { Histogram, type Series } from './histogram.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import { type LiveNumbers, liveMetrics, type ReadMetric } from './live-metrics.ts'
 import { type PeerNumbers, peerMetrics } from './peer-metrics.ts'
@@ -25,6 +25,8 @@ export interface DatabaseObserver {
 }
 
 export interface JobObserver {
+  /** A job started for the first time, this much later than it was due. */
+  onStarted(delaySeconds: number): void
   onRun(seconds: number): void
   onFailed(): void
 }
@@ -94,6 +96,11 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
     diskBounds,
   )
   const jobs = histogram('plenum_job_duration_seconds', 'Time of one run of a background job.', jobBounds)
+  const jobDelays = histogram(
+    'plenum_job_delay_seconds',
+    'How much later than due a background job started. It grows when jobs queue up.',
+    jobBounds,
+  )
   const jobFailures = new Counter({
     name: 'plenum_job_failures_total',
     help: 'Runs of a background job that failed.',
@@ -112,7 +119,13 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
     job(job) {
       const failures = jobFailures.labels({ job })
       failures.inc(0)
-      return { onRun: jobs.series({ job }).observe, onFailed: () => failures.inc() }
+      let delays: Series | undefined
+      return {
+        // Housekeeping is never due, so it has no delay.
+        onStarted: (seconds) => (delays ??= jobDelays.series({ job })).observe(seconds),
+        onRun: jobs.series({ job }).observe,
+        onFailed: () => failures.inc(),
+      }
     },
     addSources({ build, live, peers, databaseSize, onFailure }) {
       const info = new Gauge({

@@ -110,7 +110,13 @@ export class RealtimeServices {
   }
 
   get numbers(): Omit<LiveNumbers, 'connections' | 'closes'> {
-    return { ...this.documents.numbers, ...this.#appender.stored, refusedUpdates: this.#refusedUpdates }
+    const { stored, waiting } = this.#appender
+    return {
+      ...this.documents.numbers,
+      ...stored,
+      waitingEditors: waiting,
+      refusedUpdates: this.#refusedUpdates,
+    }
   }
 
   start(): void {

@@ -100,6 +100,11 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
     return Math.min(maxTickMs, minTickMs + this.#lastRoomCount * tickMsPerRoom)
   }
 
+  /** How many editors have updates that wait to be stored. */
+  get waiting(): number {
+    return this.#arrived.size + this.#late.size + this.#alone.size
+  }
+
   hasWaiting(): boolean {
     return this.#arrived.size > 0 || this.#late.size > 0
   }
