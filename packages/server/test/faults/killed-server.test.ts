@@ -1,0 +1,26 @@
+import { createClient } from '@plenum/client'
+import { beforeAll, expect, test } from 'vitest'
+import { DocumentView, RealtimeSocket } from '../support/clients/realtime-socket.ts'
+import * as given from '../support/given.ts'
+import { createPostgresDatabase, secretKey } from '../support/harness.ts'
+import { buildServer, startProcess } from '../support/processes/process.ts'
+import { tokenFor } from '../support/user-tokens.ts'
+
+beforeAll(buildServer)
+
+test('[B4.3] the users of a server that is killed disappear on another one within 35 s, and its own users stay', async () => {
+  const env = { SECRET_KEY: secretKey, DATABASE_URL: await createPostgresDatabase() }
+  const [doomed, other] = await Promise.all([startProcess('server', env), startProcess('server', env)])
+  const tenant = await given.tenant({ client: (options) => createClient({ url: other.url, ...options }) })
+  const enter = async (server: typeof other, userId: string) => {
+    const socket = await RealtimeSocket.connect(server, await tokenFor(tenant, userId))
+    const view = new DocumentView(socket)
+    await socket.open()
+    return view
+  }
+  const view = await enter(other, 'bob')
+  await enter(doomed, 'ada')
+  await expect.poll(() => view.present).toEqual({ ada: 'online', bob: 'online' })
+  await doomed.kill()
+  await expect.poll(() => view.present, { timeout: 35_000 }).toEqual({ bob: 'online' })
+})
