@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
 import { addBackup } from './commands/backup.ts'
+import { addCopy } from './commands/copy.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { exitCodes, reasonFor, UsageError } from './commands/failure.ts'
 import { addRestore } from './commands/restore.ts'
@@ -26,6 +27,7 @@ addToken(program)
 addBackup(program)
 addRestore(program)
 addRotateSecret(program)
+addCopy(program)
 
 let running = ''
 program.hook('preAction', (_, command) => void (running = command.name()))

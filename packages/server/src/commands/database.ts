@@ -1,9 +1,10 @@
 import { sealContexts } from '../access/credentials/seal-contexts.ts'
 import { createSecrets, loadOrCreateSecretKey, type Secrets } from '../access/credentials/secrets.ts'
 import type { Config } from '../config.ts'
+import { sql } from 'kysely'
 import { cannotOpen, openPostgres } from '../store/engine/postgres.ts'
 import type { Db } from '../store/engine/db.ts'
-import { openSqliteBeside, type SharedDatabase } from '../store/engine/sqlite-beside.ts'
+import { openSqliteBeside, openSqliteSnapshot, type SharedDatabase } from '../store/engine/sqlite-beside.ts'
 import * as signingKeys from '../store/signing-keys.ts'
 import { migrations } from '../store/migrations/index.ts'
 import { schemaState } from '../store/migrations/migrate.ts'
@@ -22,7 +23,7 @@ export async function openShared(config: Config): Promise<SharedDatabase> {
           keepsSchema: true,
         })
   try {
-    await requireCurrentSchema(database)
+    await requireCurrentSchema(database.read)
   } catch (error) {
     await database.close()
     throw cannotOpen(error) ?? error
@@ -30,8 +31,9 @@ export async function openShared(config: Config): Promise<SharedDatabase> {
   return database
 }
 
-async function requireCurrentSchema({ read }: SharedDatabase): Promise<void> {
-  const state = await schemaState(read, migrations)
+/** Throws unless the database has the schema of this version. */
+export async function requireCurrentSchema(db: Db): Promise<void> {
+  const state = await schemaState(db, migrations)
   if (state === 'newer') {
     throw new CommandError('A newer version of Plenum has upgraded this database. Use that version.')
   }
@@ -39,6 +41,45 @@ async function requireCurrentSchema({ read }: SharedDatabase): Promise<void> {
     throw new CommandError(
       'The schema of this database is not up to date. Start the server once, with: plenum start',
     )
+  }
+}
+
+/** Throws if servers are connected to this PostgreSQL database. */
+export async function requireNoServer(db: Db): Promise<void> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from pg_stat_activity
+    where datname = current_database() and application_name ~ '^plenum [0-9]'`.execute(db)
+  const count = rows[0]?.count ?? 0
+  if (count > 0)
+    throw new CommandError(
+      `Servers are running: they have ${count} connections to the database. Stop them first.`,
+    )
+}
+
+/**
+ * Runs the work with a snapshot of the configured database, which does not change. Servers may be running. They do not wait
+ * for the work, but the log of the embedded database grows meanwhile.
+ */
+export async function withSnapshot<T>(config: Config, work: (db: Db) => Promise<T>): Promise<T> {
+  if (config.databaseUrl === undefined) {
+    const snapshot = openSqliteSnapshot(config.dataDir)
+    try {
+      await requireCurrentSchema(snapshot.read)
+      return await work(snapshot.read)
+    } finally {
+      await snapshot.close()
+    }
+  }
+  const database = await openShared(config)
+  try {
+    return await database.write(async (db) => {
+      // The work may pause, for example for a slow disk.
+      await sql`set local idle_in_transaction_session_timeout = 0`.execute(db)
+      await sql`set transaction read only`.execute(db)
+      return work(db)
+    })
+  } finally {
+    await database.close()
   }
 }
 

@@ -33,14 +33,26 @@ export const isSettled = sql<boolean>`
 
 /** Whether the log has reached the position. It has not if the database was replaced by an older copy. */
 export async function hasReached(db: Db, { transactionId, eventId }: EventPosition): Promise<boolean> {
-  if (sqliteOf(db)) {
-    const { rows } = await sql<{ seq: number }>`
-      select seq from sqlite_sequence where name = 'events'`.execute(db)
-    return transactionId === 0 && eventId <= (rows[0]?.seq ?? 0)
-  }
+  if (sqliteOf(db)) return transactionId === 0 && eventId <= (await lastEventId(db))
   const { rows } = await sql<{ next: number }>`
     select ${offset} + pg_snapshot_xmax(pg_current_snapshot())::text::bigint as next`.execute(db)
   return transactionId < (rows[0]?.next ?? 0)
+}
+
+/** The highest id that the embedded database has given to an event, which may be removed. */
+export async function lastEventId(db: Db): Promise<number> {
+  const { rows } = await sql<{ seq: number }>`
+    select seq from sqlite_sequence where name = 'events'`.execute(db)
+  return rows[0]?.seq ?? 0
+}
+
+/**
+ * Makes the ids of later events on PostgreSQL higher than those of the embedded database from which the log was copied. The
+ * copied events have the transaction id 0, so their positions come before those of all later events.
+ */
+export async function continueEventIds(db: Db, lastId: number): Promise<void> {
+  if (lastId > 0)
+    await sql`select setval(pg_get_serial_sequence('events', 'event_id'), ${lastId})`.execute(db)
 }
 
 /** More events than there can be between a backup and its restore. */

@@ -9,7 +9,15 @@ beforeAll(buildServer)
 test('[D1.1] the help lists the commands and the exit codes', async () => {
   const { code, stdout } = await runCommand(['--help'], {})
   expect(code).toBe(0)
-  for (const command of ['start', 'doctor', 'token', 'backup', 'restore', 'rotate-secret'])
+  for (const command of [
+    'start',
+    'doctor',
+    'token',
+    'backup',
+    'restore',
+    'rotate-secret',
+    'copy',
+  ])
     expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'))
   expect(stdout).toContain('Exit codes: 0 success, 1 failure, 2 wrong usage.')
 })

@@ -170,6 +170,9 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
     theirs: ['yjs', 'lib0', 'ws', 'typebox'],
   },
 
+  // Copies of rows from one database to another.
+  'server/transfer': { ours: ['server/store'], theirs: ['kysely'] },
+
   // The files that compose the parts.
   'server/start': { ours: ['server/config.ts'], theirs: [] },
   'server/worker.ts': { ours: ['server/crdt', 'server/realtime/messages'], theirs: [] },

@@ -14,12 +14,11 @@ import { createSecrets, loadOrCreateSecretKey, type Secrets } from '../../access
 import { newSigningKey } from '../../access/tokens/user-tokens.ts'
 import type { Config } from '../../config.ts'
 import { readSettings } from '../../start/settings.ts'
-import type { Db } from '../../store/engine/db.ts'
 import { lockFolder } from '../../store/engine/sqlite.ts'
 import type { SharedDatabase } from '../../store/engine/sqlite-beside.ts'
 import * as signingKeys from '../../store/signing-keys.ts'
 import { syncFile, timestamp } from '../backups/database-files.ts'
-import { matches, openShared, requireMatchingSecret } from '../database.ts'
+import { matches, openShared, requireMatchingSecret, requireNoServer } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { say } from '../output.ts'
 import type { RotateOptions } from '../rotate-secret.ts'
@@ -112,17 +111,6 @@ function replace(
     }
     return count
   })
-}
-
-async function requireNoServer(db: Db): Promise<void> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*) as count from pg_stat_activity
-    where datname = current_database() and application_name ~ '^plenum [0-9]'`.execute(db)
-  const count = rows[0]?.count ?? 0
-  if (count > 0)
-    throw new CommandError(
-      `Servers are running: they have ${count} connections to the database. Stop them first.`,
-    )
 }
 
 /** Puts the new secret in place, and keeps the old one for old backups. */

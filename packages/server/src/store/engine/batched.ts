@@ -2,7 +2,7 @@ import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import type { Db } from './db.ts'
 import { bind, Parameter, runOnPostgres, sqliteOf, type Value } from './prepared.ts'
 
-type ColumnType = 'text' | 'bigint' | 'bytea'
+export type ColumnType = 'text' | 'bigint' | 'bytea'
 
 /** The parts of a statement: the SQL of each column of a row, and the `from` clause of the rows, which is empty on SQLite. */
 export interface StatementParts<Column extends string> {

@@ -58,3 +58,13 @@ export const isLockTimeout = (error: unknown): boolean => (error as { code?: unk
 
 /** Whether, on PostgreSQL, another transaction inserted the same unique key at the same time. */
 export const isDuplicateKey = (error: unknown): boolean => (error as { code?: unknown })?.code === '23505'
+
+/** SQLITE_CONSTRAINT and SQLITE_MISMATCH. */
+const sqliteRefusals = new Set([19, 20])
+
+/** Whether the database does not accept a value, or a row would violate a key. */
+export function isRefusedRow(error: unknown): boolean {
+  const { code, errcode } = (error ?? {}) as { code?: string; errcode?: number }
+  if (typeof errcode === 'number') return sqliteRefusals.has(errcode & 0xff)
+  return typeof code === 'string' && /^2[23]/.test(code)
+}

@@ -15,16 +15,7 @@ export type SharedDatabase = Pick<Database, 'dialect' | 'read' | 'write' | 'lock
  * migrated. A write must not change what a running server caches, such as the tokens of an API key.
  */
 export function openSqliteBeside(dataDir: string): SharedDatabase {
-  const file = join(dataDir, 'plenum.db')
-  if (!existsSync(file)) {
-    throw new OpenError(`${file} does not exist yet. Start a server once, with: plenum start`)
-  }
-  const connection = new SqliteConnection(
-    file,
-    // Without automatic checkpoints: a running server makes them.
-    `pragma busy_timeout = 5000; pragma synchronous = full; pragma foreign_keys = on; pragma wal_autocheckpoint = 0;`,
-  )
-  const db = new Kysely<Schema>({ dialect: dialectOf(connection) })
+  const db = open(dataDir)
   return {
     dialect: 'sqlite',
     read: db,
@@ -33,4 +24,22 @@ export function openSqliteBeside(dataDir: string): SharedDatabase {
     async lock() {},
     close: () => db.destroy(),
   }
+}
+
+export type Snapshot = Pick<Database, 'read' | 'close'>
+
+/** Opens a snapshot of the embedded database. It can only be read, and does not change until it is closed. */
+export function openSqliteSnapshot(dataDir: string): Snapshot {
+  const read = open(dataDir, 'pragma query_only = on; begin')
+  return { read, close: () => read.destroy() }
+}
+
+function open(dataDir: string, more = ''): Kysely<Schema> {
+  const file = join(dataDir, 'plenum.db')
+  if (!existsSync(file)) {
+    throw new OpenError(`${file} does not exist yet. Start a server once, with: plenum start`)
+  }
+  // Without automatic checkpoints: a running server makes them.
+  const pragmas = `pragma busy_timeout = 5000; pragma synchronous = full; pragma foreign_keys = on; pragma wal_autocheckpoint = 0;`
+  return new Kysely<Schema>({ dialect: dialectOf(new SqliteConnection(file, pragmas + more)) })
 }
