@@ -3,7 +3,9 @@ import { Command, CommanderError } from 'commander'
 import { addBackup } from './commands/backup.ts'
 import { addCopy } from './commands/copy.ts'
 import { addDoctor } from './commands/doctor.ts'
+import { addExport } from './commands/export.ts'
 import { exitCodes, reasonFor, UsageError } from './commands/failure.ts'
+import { addImport } from './commands/import.ts'
 import { addRestore } from './commands/restore.ts'
 import { addRotateSecret } from './commands/rotate-secret.ts'
 import { addStart } from './commands/start.ts'
@@ -28,6 +30,8 @@ addBackup(program)
 addRestore(program)
 addRotateSecret(program)
 addCopy(program)
+addExport(program)
+addImport(program)
 
 let running = ''
 program.hook('preAction', (_, command) => void (running = command.name()))

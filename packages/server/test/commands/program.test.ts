@@ -17,6 +17,8 @@ test('[D1.1] the help lists the commands and the exit codes', async () => {
     'restore',
     'rotate-secret',
     'copy',
+    'export',
+    'import',
   ])
     expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'))
   expect(stdout).toContain('Exit codes: 0 success, 1 failure, 2 wrong usage.')

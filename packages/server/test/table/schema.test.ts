@@ -22,6 +22,7 @@ const notByTenant: Record<string, string> = {
   events:
     'Transaction ids of one database server order the events of all tenants, so they cannot be distributed.',
   idempotency_keys: 'The scope names an API key, a workspace or an address.',
+  imports: 'A workspace is imported with all its API keys.',
   locks: 'A lock is found by its name.',
   login_links: 'They belong to the owners of workspaces.',
   signing_keys: 'Signing keys belong to the server.',
@@ -31,6 +32,7 @@ const notByTenant: Record<string, string> = {
 const foreignKeysNotByTenant: Record<string, string> = {
   'api_keys (workspace_id)':
     'An API key is found before its tenant is known. There are few workspaces and API keys.',
+  'imports (workspace_id)': 'An import belongs to a workspace. There are few imports.',
 }
 
 type Described = Record<

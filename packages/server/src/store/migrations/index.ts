@@ -26,6 +26,7 @@ import * as digestOrder from './0027-digest-order.ts'
 import * as signals from './0028-signals.ts'
 import * as tenantKeys from './0029-tenant-keys.ts'
 import * as addressCalls from './0030-address-calls.ts'
+import * as imports from './0031-imports.ts'
 import type { Migrations } from './migration.ts'
 
 /** The migrations run in this order, forward only. */
@@ -58,4 +59,5 @@ export const migrations: Migrations = {
   '0028-signals': signals,
   '0029-tenant-keys': tenantKeys,
   '0030-address-calls': addressCalls,
+  '0031-imports': imports,
 }

@@ -268,7 +268,7 @@ export interface IdempotencyKeyTable {
   created_at: number
 }
 
-/** A link with which the owner of a workspace logs in. */
+/** Calls of public operations from one address. */
 export interface AddressCallTable {
   /** HMAC of the operation and the address of a client, which is not stored. */
   address_hash: string
@@ -277,6 +277,7 @@ export interface AddressCallTable {
   ends_at: number
 }
 
+/** A link with which the owner of a workspace logs in. */
 export interface LoginLinkTable {
   /** SHA-256 of the token in the link, which is not stored. */
   token_hash: string
@@ -303,6 +304,16 @@ export interface SignalTable {
   transaction_id: number
   /** JSON of a message of the bus. */
   message: string
+  created_at: number
+}
+
+/** An import of a workspace that is not finished. */
+export interface ImportTable {
+  workspace_id: string
+  /** The checksum of the export, so that another export of the workspace cannot continue the import. */
+  sha256: string
+  /** How many lines of the export are stored. */
+  lines: number
   created_at: number
 }
 
@@ -358,4 +369,5 @@ export interface Schema {
   address_calls: AddressCallTable
   locks: LockTable
   signals: SignalTable
+  imports: ImportTable
 }

@@ -148,6 +148,7 @@ export const tables = {
   address_calls: { parent: null },
   locks: { parent: null },
   signals: { parent: null },
+  imports: { parent: 'workspaces' },
 } as const satisfies { readonly [T in Table]: Description<T> }
 
 type Tables = typeof tables

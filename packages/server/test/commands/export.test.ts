@@ -1,0 +1,79 @@
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { createClient } from '@plenum/client'
+import { beforeAll, expect, test } from 'vitest'
+import { sealedColumns } from '../../src/commands/rotation/sealed-columns.ts'
+import { exportedTables } from '../../src/transfer/exported-tables.ts'
+import { readTables } from '../../src/transfer/stored-tables.ts'
+import { newFolder } from '../support/folders.ts'
+import { startServer, stores } from '../support/harness.ts'
+import { buildServer, runCommand } from '../support/processes/process.ts'
+import { filledServer, newInstallation, withDatabase, workspaceRows } from '../support/transfers.ts'
+
+beforeAll(buildServer)
+
+test.each(stores)(
+  '[D9] [D9.1] [D9.2] [D10] [D10.1] a workspace of %s is the same after its import into the other database and back',
+  async (store) => {
+    const { tenant, data, settings } = await filledServer(store)
+    const { workspaceId, apiKey } = tenant
+    const source = await workspaceRows(data, tenant)
+    expect(Object.keys(source).filter((table) => source[table]?.length === 0)).toEqual(['imports'])
+
+    const file = join(newFolder(), 'workspace.jsonl.gz')
+    const exported = await runCommand(['export', '--workspace', workspaceId, '--to', file], settings)
+    expect(exported).toMatchObject({ code: 0, stdout: `${file}\n` })
+    expect(exported.stderr).toContain(`set the credential of email again, for API key ${apiKey}`)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    const text = gunzipSync(readFileSync(file)).toString()
+    expect(text).toContain('"bytes":"')
+    expect(text).not.toMatch(/private_jwk|"secret"|"previous_secret"/)
+
+    const other = await newInstallation(store === 'sqlite' ? 'postgres' : 'sqlite')
+    const imported = await runCommand(['import', '--from', file], other.settings)
+    expect(imported).toMatchObject({ code: 0, stdout: `${workspaceId}\n` })
+    expect(imported.stderr).toContain('set the credential of email again')
+    const token = await runCommand(['token', '--kind', 'backend', '--api-key', apiKey], other.settings)
+    const client = createClient({ url: other.server.url, apiKey, authToken: token.stdout.trim() })
+    const editor = { organizationId: 'org_t', documentId: 'doc_t', editorId: 'note' }
+    expect((await client.crdt.get(editor)).data).toMatchObject([{ data: 'Hello' }])
+    const { events } = (await client.events.get({ names: ['comment_annotation.add'], limit: 500 })).data
+    expect(JSON.stringify(events)).toContain('Before')
+    const [endpoint] = (await client.webhookEndpoints.get()).data.endpoints
+    const { secret } = (await client.webhookEndpoints.getSecret({ endpointId: endpoint!.id })).data
+    expect(secret).toMatch(/^whsec_/)
+    await other.server.terminate()
+    expect(await workspaceRows(other.data, tenant)).toEqual(source)
+
+    const again = join(newFolder(), 'again.jsonl')
+    await runCommand(['export', '--workspace', workspaceId, '--to', again], other.settings)
+    const back = await newInstallation(store)
+    await back.server.terminate()
+    expect(await runCommand(['import', '--from', again], back.settings)).toMatchObject({ code: 0 })
+    expect(await workspaceRows(back.data, tenant)).toEqual(source)
+  },
+)
+
+test('[D9.2] an export has no column with encrypted values', async () => {
+  const { data } = await filledServer('sqlite')
+  const exported = exportedTables(await withDatabase(data, ({ read }) => readTables(read)))
+  const found = sealedColumns.filter(({ table, column }) =>
+    exported.some(({ name, columns }) => name === table && column in columns),
+  )
+  expect(found).toEqual([])
+})
+
+test('[D9] an export of an unknown workspace, or over an existing file, is refused', async () => {
+  const { data, settings } = await filledServer('sqlite')
+  const server = await startServer('sqlite', { data })
+  const file = join(newFolder(), 'none.jsonl')
+  const unknown = await runCommand(['export', '--workspace', 'ws_none', '--to', file], settings)
+  expect(unknown).toMatchObject({ code: 1, stderr: 'plenum export: There is no workspace ws_none.\n' })
+  const over = await runCommand(
+    ['export', '--workspace', 'ws_none', '--to', `${data.dataDir}/plenum.db`],
+    settings,
+  )
+  expect(over).toMatchObject({ code: 1, stderr: expect.stringContaining('exists already') })
+  await server.stop()
+})
