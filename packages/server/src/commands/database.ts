@@ -31,15 +31,15 @@ export async function openShared(config: Config): Promise<SharedDatabase> {
   return database
 }
 
-/** Throws unless the database has the schema of this version. */
-export async function requireCurrentSchema(db: Db): Promise<void> {
+/** Throws unless the database has the schema of this version. The error calls the database `name`. */
+export async function requireCurrentSchema(db: Db, name = 'this database'): Promise<void> {
   const state = await schemaState(db, migrations)
   if (state === 'newer') {
-    throw new CommandError('A newer version of Plenum has upgraded this database. Use that version.')
+    throw new CommandError(`A newer version of Plenum has upgraded ${name}. Use that version.`)
   }
   if (state !== 'current') {
     throw new CommandError(
-      'The schema of this database is not up to date. Start the server once, with: plenum start',
+      `The schema of ${name} is not up to date. Start a server with it once, with: plenum start`,
     )
   }
 }

@@ -59,7 +59,12 @@ test('[D8] [D8.1] [D8.2] a server on PostgreSQL continues with everything that w
 
 test('[D8.1] a copy that is killed leaves nothing, and can be repeated', { retry: 0 }, async () => {
   const { tenant, data, settings } = await filledServer('sqlite')
-  await withDatabase(data, (database) => seed(database, tenant.apiKey, 'org_t').documents(20_000))
+  await withDatabase(data, async (database) => {
+    const rows = seed(database, tenant.apiKey, 'org_t')
+    await rows.documents(20_000)
+    // More than a page, with ids that sort before that of the folder that contains them.
+    await rows.folders(1100, 'z', 'b')
+  })
   const databaseUrl = await createPostgresDatabase()
   const target = { dataDir: newFolder(), databaseUrl }
   const observer = new pg.Client({ connectionString: databaseUrl })
@@ -74,7 +79,8 @@ test('[D8.1] a copy that is killed leaves nothing, and can be repeated', { retry
   await observer.end()
   expect((await allRows(target)).documents).toEqual([])
   expect(await runCommand(['copy', '--to', databaseUrl], settings)).toMatchObject({ code: 0 })
-  expect((await allRows(target)).documents).toEqual((await allRows(data)).documents)
+  const [copied, source] = [await allRows(target), await allRows(data)]
+  expect([copied.documents, copied.folders]).toEqual([source.documents, source.folders])
 })
 
 test('[D8.1] a target that differs, that servers use, or that is no PostgreSQL is refused, and stays as it is', async () => {

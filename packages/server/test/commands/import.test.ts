@@ -80,7 +80,8 @@ test(
       code: 0,
       stderr: expect.stringContaining('Continuing an import that was interrupted'),
     })
-    expect(Math.max(...delays)).toBeLessThan(1000)
+    // Without pauses between the transactions of the import, it is more than 500 ms.
+    expect(Math.max(...delays)).toBeLessThan(400)
     await target.server.terminate()
     expect(await workspaceRows(target.data, tenant)).toEqual(await workspaceRows(data, tenant))
 

@@ -49,7 +49,7 @@ export async function copyDatabase(options: CopyOptions): Promise<void> {
   let source: Snapshot | undefined
   try {
     source = openSqliteSnapshot(from)
-    await requireCurrentSchema(source.read)
+    await requireCurrentSchema(source.read, 'the embedded database')
     const secrets = createSecrets(config.secretKey ?? loadOrCreateSecretKey(from))
     await requireMatchingSecret(secrets, source.read)
     const target = await openTarget(to)
@@ -74,7 +74,7 @@ async function openTarget(url: string): Promise<Database> {
   const target = await openPostgres({ ...options, keepsSchema: true })
   try {
     if ((await schemaState(target.read, migrations)) === 'empty') await (await openPostgres(options)).close()
-    await requireCurrentSchema(target.read)
+    await requireCurrentSchema(target.read, 'the target')
     return target
   } catch (error) {
     await target.close()
