@@ -1,0 +1,28 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Fault, severalServers } from '../fault.ts'
+import { underLoad } from '../under-load.ts'
+
+export const frozenServer: Fault = {
+  id: 'F7',
+  title: 'a server is stopped (SIGSTOP) for 2 to 8 s, and goes on',
+  links: severalServers,
+  trials: 30,
+  run(scene) {
+    const { cluster, random } = scene
+    const server = random.of(cluster.servers)
+    return underLoad(scene, {
+      stuck: server,
+      strike: async () => server.signal('SIGSTOP'),
+      async heal() {
+        await pause(2_000 + random(6_000))
+        server.signal('SIGCONT')
+      },
+      revokes: 'while it lasts',
+    })
+  },
+  control: {
+    name: 'servers that do not read again who may write',
+    shows: 'problems',
+    cluster: { program: 'changed-server', env: { LAB_CHANGE: 'alone' } },
+  },
+}

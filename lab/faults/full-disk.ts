@@ -1,0 +1,67 @@
+import { execFileSync } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Cluster } from '../cluster.ts'
+import type { Fault } from '../fault.ts'
+import { readText } from '../oracle.ts'
+import { underLoad } from '../under-load.ts'
+
+const diskMegabytes = 64
+const fullMs = 2_000
+
+export const fullDisk: Fault = {
+  id: 'F9',
+  title: 'the disk is full for 2 s',
+  links: ['sqlite'],
+  trials: 15,
+  missing: () => (process.getuid?.() === 0 ? undefined : 'only root can mount a small disk'),
+  async run(scene) {
+    const folder = mkdtempSync(join(tmpdir(), 'plenum-lab-disk-'))
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskMegabytes}m`, 'tmpfs', folder])
+    const filler = join(folder, 'filler')
+    const dataDir = join(folder, 'data')
+    const cluster = await Cluster.start(scene.cluster.services, { link: 'sqlite', dataDir })
+    try {
+      return await underLoad(
+        { ...scene, cluster },
+        {
+          async strike() {
+            fill(filler)
+            await pause(fullMs)
+            // Reads continue.
+            await readText(cluster, cluster.balancer.url, `${scene.name}-0`)
+          },
+          heal: async () => rmSync(filler),
+        },
+      )
+    } finally {
+      await cluster.stop()
+      // Lazily: the process may still hold its files for a moment.
+      execFileSync('umount', ['-l', folder])
+      rmSync(folder, { recursive: true })
+    }
+  },
+  control: {
+    name: 'writers that count a write as acknowledged when it is sent',
+    job: { countsSent: true },
+  },
+}
+
+/** Writes until no byte fits any more. */
+function fill(path: string): void {
+  const file = openSync(path, 'a')
+  try {
+    for (const size of [1024 * 1024, 4096]) {
+      const bytes = Buffer.alloc(size)
+      try {
+        while (writeSync(file, bytes) === size);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+      }
+    }
+  } finally {
+    closeSync(file)
+  }
+}

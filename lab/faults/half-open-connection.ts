@@ -1,0 +1,71 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { createClient } from '@plenum/client'
+import { WebSocket } from 'ws'
+import { userToken } from '../../attack/tenant.ts'
+import type { Fault, Result, Scene } from '../fault.ts'
+import { startProxy } from '../proxy.ts'
+import { editorId, organizationId } from '../raw-editor.ts'
+
+/** Within this time the server must have noticed that it cannot reach a client. */
+const noticeMs = 35_000
+const backMs = 20_000
+
+async function loseNetwork(scene: Scene, isSilent: boolean): Promise<Result> {
+  const { cluster, name, random } = scene
+  const problems: string[] = []
+  const [server, other] = random(2) === 0 ? cluster.servers : cluster.servers.toReversed()
+  if (!server || !other) throw new Error('This fault needs two servers.')
+  const proxy = await startProxy(() => [server.port])
+  const open = (url: string, token: string) => {
+    const connection = createClient({ url }).connect({ token, WebSocket, idle: false })
+    connection.on('error', () => {})
+    const document = connection.document(organizationId, name)
+    return { connection, document, editor: document.editor(editorId) }
+  }
+  const tenant = { ...cluster.tenant, client: cluster.client() }
+  const lost = open(proxy.url, await userToken(tenant, 'lost'))
+  const watcher = open(other.url, cluster.token)
+  const isPresent = () => watcher.document.presence.others.some(({ userId }) => userId === 'lost')
+  const until = async (condition: () => boolean, limitMs: number) => {
+    for (const deadline = Date.now() + limitMs; Date.now() < deadline; await pause(20))
+      if (condition()) return true
+    return condition()
+  }
+  try {
+    await Promise.all([lost.editor.whenSynced, watcher.editor.whenSynced])
+    if (!(await until(isPresent, backMs))) problems.push('a user was not shown on the other server')
+    lost.editor.doc.getText('content').insert(0, '<before>')
+    await lost.editor.whenSaved()
+    if (isSilent) proxy.pass('none')
+    lost.editor.doc.getText('content').insert(0, '<meanwhile>')
+    watcher.editor.doc.getText('content').insert(0, '<other>')
+    await watcher.editor.whenSaved()
+    if (!(await until(() => !isPresent(), noticeMs))) problems.push('a user who is gone was still shown')
+    proxy.restore()
+    lost.connection.reconnect()
+    const beganAt = performance.now()
+    const texts = () => [lost, watcher].map(({ editor }) => editor.doc.getText('content').toJSON())
+    const hasAll = (text = '') =>
+      ['<before>', '<meanwhile>', '<other>'].every((word) => text.split(word).length === 2)
+    const areEqual = await until(() => texts().every(hasAll) && new Set(texts()).size === 1, backMs)
+    if (!areEqual) problems.push('clients did not get the same content')
+    const convergeMs = performance.now() - beganAt
+    return { acknowledged: 3, lost: 0, duplicated: 0, ...(areEqual && { convergeMs }), problems }
+  } finally {
+    for (const { connection } of [lost, watcher]) connection.close()
+    proxy.close()
+  }
+}
+
+export const halfOpenConnection: Fault = {
+  id: 'F13',
+  title: 'the network of a client falls silent, without a closed connection',
+  links: ['postgres', 'redis'],
+  trials: 4,
+  run: (scene) => loseNetwork(scene, true),
+  control: {
+    name: 'a network that does not fall silent',
+    shows: 'problems',
+    run: (scene) => loseNetwork(scene, false),
+  },
+}

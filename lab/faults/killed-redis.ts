@@ -1,0 +1,19 @@
+import { type Fault, trustsMessages } from '../fault.ts'
+import { underLoad } from '../under-load.ts'
+
+export const killedRedis: Fault = {
+  id: 'F4',
+  title: 'Redis is killed',
+  links: ['redis'],
+  trials: 40,
+  async run(scene) {
+    const redis = await scene.cluster.services.redis()
+    return underLoad(scene, {
+      strike: () => redis.kill(),
+      heal: () => redis.restart(),
+      isTolerated: true,
+      revokes: 'while it lasts',
+    })
+  },
+  control: trustsMessages,
+}

@@ -1,0 +1,26 @@
+import { join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
+import type { Fault } from '../fault.ts'
+import type { ServerProcess } from '../server-process.ts'
+import { underLoad } from '../under-load.ts'
+
+export const killedServerOnSqlite: Fault = {
+  id: 'F1',
+  title: 'the only server is killed',
+  links: ['sqlite'],
+  trials: 100,
+  async run(scene) {
+    const { cluster } = scene
+    const [server] = cluster.servers as [ServerProcess]
+    const result = await underLoad(scene, { strike: () => server.kill(), heal: () => server.start() })
+    const file = new DatabaseSync(join(cluster.folder, 'plenum.db'), { readOnly: true })
+    const { integrity_check: check } = file.prepare('pragma integrity_check').get() as Record<string, string>
+    file.close()
+    if (check !== 'ok') result.problems.push('the database file is damaged')
+    return result
+  },
+  control: {
+    name: 'a server that acknowledges before it commits',
+    cluster: { program: 'early-answers' },
+  },
+}

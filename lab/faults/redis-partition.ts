@@ -1,0 +1,24 @@
+import { type Fault, trustsMessages } from '../fault.ts'
+import type { Passing } from '../proxy.ts'
+import { underLoad } from '../under-load.ts'
+
+const directions: readonly Passing[] = ['toServer', 'toClient', 'none']
+
+export const redisPartition: Fault = {
+  id: 'F5',
+  title: 'a server cannot reach Redis, or does not hear it, or both',
+  links: ['redis'],
+  trials: 20,
+  cluster: { proxied: 'redis' },
+  run(scene) {
+    const { cluster, random } = scene
+    const proxy = random.of(cluster.proxies)
+    return underLoad(scene, {
+      strike: async () => proxy.pass(random.of(directions)),
+      heal: async () => proxy.restore(),
+      isTolerated: true,
+      revokes: 'while it lasts',
+    })
+  },
+  control: trustsMessages,
+}

@@ -1,0 +1,121 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { ApiError } from '@plenum/client'
+import type { Cluster } from './cluster.ts'
+import { createDocuments } from './documents.ts'
+import { organizationId, RawEditor } from './raw-editor.ts'
+import type { ServerProcess } from './server-process.ts'
+
+/** A user who writes at every server without pause, and loses access. */
+export class RevokedUser {
+  readonly #cluster: Cluster
+  readonly #documentId: string
+  readonly #userId: string
+  #sessions: Session[] = []
+  #answeredAt = Infinity
+  /** From the answer to the call that took the access away until no server that can answer accepted the user. */
+  tookMs: number | undefined
+
+  constructor(cluster: Cluster, documentId: string) {
+    this.#cluster = cluster
+    this.#documentId = documentId
+    this.#userId = `user of ${documentId}`
+  }
+
+  get #resource() {
+    return { type: 'document' as const, id: this.#documentId, organizationId }
+  }
+
+  /** Creates the document, and opens a session at each server. */
+  async open(): Promise<void> {
+    const documentId = this.#documentId
+    await createDocuments(this.#cluster, [documentId])
+    const client = this.#cluster.client()
+    const documentIds = [documentId]
+    await client.documents.updateAccess({ organizationId, documentIds, accessType: 'restricted' })
+    const { data } = await client.auth.generateToken({
+      userId: this.#userId,
+      userProperties: { name: this.#userId, email: 'revoked@example.com' },
+      permissions: { resources: [{ ...this.#resource, accessRole: 'editor' }] },
+    })
+    this.#sessions = this.#cluster.servers.map((server) => new Session(server, data.token, documentId))
+    await Promise.all(this.#sessions.map((session) => session.writing))
+  }
+
+  /** Takes the access away. A server that is stuck cannot know of it before it goes on. */
+  async revoke(limitMs: number, stuck?: ServerProcess): Promise<void> {
+    await this.#remove()
+    this.#answeredAt = performance.now()
+    const sessions = this.#sessions.filter(({ server }) => server !== stuck)
+    const ends = Promise.all(sessions.map((session) => session.endedAt))
+    const times = await Promise.race([ends, pause(limitMs, undefined, { ref: false })])
+    if (times) this.tookMs = Math.max(0, ...times.map((at) => at - this.#answeredAt))
+  }
+
+  /** A server that is stuck may hold locks for some seconds. So the call is repeated until it is answered. */
+  async #remove(): Promise<void> {
+    const userId = this.#userId
+    const permissions = { resources: [this.#resource] }
+    const call = { idempotencyKey: this.#documentId }
+    for (const deadline = Date.now() + 20_000; ;) {
+      try {
+        return void (await this.#cluster.client().permissions.remove({ userId, permissions }, call))
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.httpStatus < 500 || Date.now() > deadline) throw error
+      }
+    }
+  }
+
+  /** What was not as promised, once no server is stuck any more. */
+  async problems(limitMs: number): Promise<string[]> {
+    const problems: string[] = []
+    const ends = Promise.all(this.#sessions.map((session) => session.endedAt))
+    const times = await Promise.race([ends, pause(limitMs, undefined, { ref: false })])
+    if (this.tookMs === undefined || !times) problems.push('a user without access was not refused')
+    // Not by the time of the acknowledgement: a server that was stopped after the commit sends it when it goes on.
+    const isTooLate = ({ savedWasSentAt: at }: Session) => at > this.#answeredAt + knownWithinMs
+    if (this.#sessions.some(isTooLate)) problems.push('a user without access could write')
+    return problems
+  }
+
+  close(): void {
+    for (const session of this.#sessions) session.close()
+  }
+}
+
+/** Every server that can answer knows of a change by then, and one that was stuck before it stores anything. */
+const knownWithinMs = 1_500
+
+/** A session of the user at one server. */
+class Session {
+  readonly server: ServerProcess
+  /** Resolves when the first write is acknowledged. */
+  readonly writing: Promise<void>
+  readonly endedAt: Promise<number>
+  /** When the last acknowledged write was sent. */
+  savedWasSentAt = 0
+  readonly #editor: RawEditor
+
+  constructor(server: ServerProcess, token: string, documentId: string) {
+    let onWriting = () => {}
+    let count = 0
+    let sentAt = 0
+    this.server = server
+    this.writing = new Promise((resolve) => (onWriting = resolve))
+    const write = () => {
+      if (this.#editor.isEnded) return
+      sentAt = performance.now()
+      this.#editor.write(String(++count))
+    }
+    this.#editor = new RawEditor({ url: server.url, token, documentId }, () => {
+      this.savedWasSentAt = sentAt
+      onWriting()
+      write()
+    })
+    void this.#editor.opened.then(write)
+    this.endedAt = this.#editor.ended.then(() => performance.now())
+  }
+
+  close(): void {
+    this.#editor.terminate()
+  }
+}

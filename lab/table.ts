@@ -1,0 +1,60 @@
+import type { Group, Sum } from './results.ts'
+
+const headings = [
+  'Fault',
+  'Servers reach each other through',
+  'Trials',
+  'Acknowledged',
+  'Lost',
+  'Duplicated',
+  'Seconds to converge',
+  'Seconds to revoke',
+  'Control',
+]
+
+const linkNames = { sqlite: '(one server, SQLite)', none: 'nothing', postgres: 'PostgreSQL', redis: 'Redis' }
+
+/** The results as a table in Markdown. */
+export function tableOf(groups: readonly Group[]): string {
+  const rows = groups.map(({ fault, title, link, missing, real, controlName, control }) => [
+    `${fault}: ${title}`,
+    linkNames[link],
+    ...(missing === undefined
+      ? [String(real.trials), ...countsOf(real), timesOf(real.convergeMs), timesOf(real.revokeMs)]
+      : [`not made: ${missing}`, '', '', '', '', '']),
+    control.trials === 0 ? '' : `${controlName}: ${foundBy(control)}`,
+  ])
+  const total = groups.reduce(
+    (sum, { real }) => ({
+      trials: sum.trials + real.trials,
+      acknowledged: sum.acknowledged + real.acknowledged,
+      lost: sum.lost + real.lost,
+      duplicated: sum.duplicated + real.duplicated,
+    }),
+    { trials: 0, acknowledged: 0, lost: 0, duplicated: 0 },
+  )
+  const last = ['**All**', '', String(total.trials), ...countsOf(total), '', '', '']
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  return [line(headings), `|${'---|'.repeat(headings.length)}`, ...[...rows, last].map(line)].join('\n')
+}
+
+const countsOf = ({ acknowledged, lost, duplicated }: Pick<Sum, 'acknowledged' | 'lost' | 'duplicated'>) =>
+  [acknowledged, lost, duplicated].map(grouped)
+
+export const grouped = (count: number): string => count.toLocaleString('en-US')
+
+/** The median and the longest time. */
+function timesOf(times: readonly number[]): string {
+  if (times.length === 0) return ''
+  const sorted = times.toSorted((a, b) => a - b)
+  const seconds = (ms = 0) => (ms / 1000).toFixed(2)
+  return `${seconds(sorted[Math.floor(sorted.length / 2)])}, at most ${seconds(sorted.at(-1))}`
+}
+
+/** What the lab has found in trials. */
+export function foundBy({ acknowledged, lost, duplicated, problems }: Sum): string {
+  const found = Object.keys(problems)
+  if (duplicated > 0) found.unshift(`${grouped(duplicated)} duplicated`)
+  if (lost > 0) found.unshift(`${grouped(lost)} of ${grouped(acknowledged)} lost`)
+  return found.join(', ') || 'nothing found'
+}

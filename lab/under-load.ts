@@ -1,0 +1,105 @@
+import { join } from 'node:path'
+import { createDocuments } from './documents.ts'
+import type { Result, Scene } from './fault.ts'
+import { judge } from './oracle.ts'
+import { Observers } from './observers.ts'
+import { RevokedUser } from './revoked-user.ts'
+import type { ServerProcess } from './server-process.ts'
+import type { WriterReport } from './writers.ts'
+
+/** What a fault does while clients write. */
+export interface Blow {
+  strike(observers: Observers): Promise<unknown>
+  /** Ends the fault. Default: nothing is left to end. */
+  heal?(observers: Observers): Promise<unknown>
+  /** Whether clients go on before `heal`. Then they must have the same content before it. */
+  isTolerated?: boolean
+  /** A server that does not answer while the fault lasts. */
+  stuck?: ServerProcess | undefined
+  /** When access is taken away. Default: afterwards. */
+  revokes?: 'while it lasts' | 'afterwards'
+  /** Looks at what the writers have noticed. Returns what was not as promised. */
+  check?(report: WriterReport): string[]
+}
+
+/** Clients that have not gone on after this time are reported. */
+const resumeLimitMs = 40_000
+
+/** Makes a fault while many clients write, and compares what they were told with what is stored. */
+export async function underLoad(scene: Scene, blow: Blow): Promise<Result> {
+  const { cluster, writers, random, name, writes, limitMs } = scene
+  const { stuck, isTolerated = false, revokes = 'afterwards' } = blow
+  const problems: string[] = []
+  const documentIds = Array.from({ length: 4 }, (_, index) => `${name}-${index}`)
+  const log = join(cluster.folder, `${name}.log`)
+  await createDocuments(cluster, documentIds)
+  const observers = new Observers(cluster, documentIds[0] as string)
+  const revoked = new RevokedUser(cluster, `${name}-revoked`)
+  const heal = async () => {
+    await blow.heal?.(observers)
+    if (stuck) cluster.drained.delete(stuck)
+  }
+  try {
+    await observers.synced()
+    startWriters(scene, documentIds, log)
+    if (revokes === 'while it lasts') await revoked.open()
+    // The moment of the fault is random, and slow machines write as much before it as fast ones.
+    await writers.hasAcknowledged(Math.ceil(writes / 3) + random(Math.ceil(writes / 3)), resumeLimitMs)
+    if (stuck) cluster.drained.add(stuck)
+    await blow.strike(observers)
+    if (revokes === 'while it lasts') await revoked.revoke(limitMs, stuck)
+    if (!isTolerated) await heal()
+    if (!(await writers.hasAcknowledged(writers.acknowledged + writes / 6, resumeLimitMs)))
+      problems.push('clients could not go on')
+    const report = await writers.stop()
+    problems.push(...unexpected(report), ...(blow.check?.(report) ?? []))
+    const convergeMs = await observers.converge(limitMs)
+    if (convergeMs === undefined) problems.push('clients did not get the same content')
+    if (isTolerated) await heal()
+    if (revokes === 'afterwards') {
+      await revoked.open()
+      await revoked.revoke(limitMs)
+    }
+    problems.push(...(await revoked.problems(limitMs)))
+    observers.close()
+    const verdict = await cluster.withFreshServer((url) => judge(cluster, url, log))
+    return {
+      acknowledged: verdict.acknowledged,
+      lost: verdict.lost.length,
+      duplicated: verdict.duplicated.length,
+      ...(convergeMs !== undefined && { convergeMs }),
+      ...(revoked.tookMs !== undefined && { revokeMs: revoked.tookMs }),
+      problems,
+    }
+  } finally {
+    observers.close()
+    revoked.close()
+  }
+}
+
+/** Errors that a fault does not explain. */
+const unexpected = ({ failures }: WriterReport): string[] =>
+  failures
+    .filter(({ status }) => !['UNAVAILABLE', 'ABORTED', 'DEADLINE_EXCEEDED'].includes(status))
+    .map(({ status, message }) => `${status} ${message}`)
+    .slice(0, 1)
+
+function startWriters(scene: Scene, documentIds: string[], log: string): void {
+  const { cluster, writers, random, job } = scene
+  const { apiKey, authToken } = cluster.tenant
+  writers.start({
+    url: cluster.balancer.url,
+    token: cluster.token,
+    apiKey,
+    authToken,
+    documentIds,
+    sessionsPerDocument: 4,
+    maxInFlight: 4,
+    paddingLength: 0,
+    backends: 1,
+    log,
+    seed: random(2 ** 31),
+    countsSent: false,
+    ...job,
+  })
+}
