@@ -3,6 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** The ends of the paths of slow test files. They start first, so that no worker is left alone with one of them at the end. */
 const slowest = [
   'faults/attacks.test.ts',
+  'faults/lab.test.ts',
   'crdt/large.test.ts',
   'folders/large.test.ts',
   'deletions/large.test.ts',

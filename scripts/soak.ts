@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util'
 
 const files = [
   'packages/server/test/faults/durability.test.ts',
+  'packages/server/test/faults/lab.test.ts',
   'packages/server/test/faults/realtime-durability.test.ts',
   'packages/server/test/faults/killed-comments.test.ts',
   'packages/server/test/faults/killed-inbox.test.ts',
