@@ -63,8 +63,8 @@ async function startServer(options: ServerOptions, storage: 'disk' | 'memory'): 
 const userCount = 50
 
 /** Creates a workspace with an API key, and tokens of users who may edit all documents of one organization. */
-async function preparePlenum(url: string) {
-  const { client } = await createTenant(url, 'bench@example.com')
+export async function preparePlenum(url: string) {
+  const { client, headers } = await createTenant(url, 'bench@example.com')
   await client.organizations.add({ organizations: [{ organizationId: 'org', organizationName: 'Acme' }] })
   const tokens = Array.from({ length: userCount }, async (_, user) => {
     const { data } = await client.auth.generateToken({
@@ -74,7 +74,7 @@ async function preparePlenum(url: string) {
     })
     return data.token
   })
-  return { tokens: await Promise.all(tokens), roomOf: (name: string) => `org/${name}/text` }
+  return { tokens: await Promise.all(tokens), roomOf: (name: string) => `org/${name}/text`, headers }
 }
 
 const hocuspocusServer: ServerOptions = { script: './fan-out/peers/hocuspocus.mjs' }

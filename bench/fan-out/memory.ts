@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { Client } from './client.ts'
+import type { MeasuredProcess } from '../process.ts'
+import { Client, type Target } from './client.ts'
 import type { Contender } from './contenders.ts'
 import type { Dialect } from './dialects.ts'
 
-const connectionsPerRoom = 10
 // A server's accept queue takes this many connections without a pause.
 const maxConcurrentOpens = 50
 /** V8 collects the garbage of an idle process after some 10 s. */
-const settleMilliseconds = 12_000
+const settleSeconds = 12
 
 export interface IdleCost {
   /** The server's resident memory for one idle connection with an open document. */
@@ -16,7 +16,14 @@ export interface IdleCost {
   cpuPercent: number
 }
 
-/** Opens this many connections, half of them before the memory is first read. Measures them while they are idle. */
+export interface IdleLoad {
+  connectionCount: number
+  connectionsPerDocument: number
+  /** How long memory settles before it is read. */
+  settleSeconds: number
+}
+
+/** Measures what this many idle connections cost a server of their own. */
 export async function idleCost(
   contender: Contender,
   dialect: Dialect,
@@ -24,38 +31,54 @@ export async function idleCost(
   idleSeconds: number,
 ): Promise<IdleCost> {
   const running = await contender.start()
-  let openedCount = 0
+  const { measured } = running
+  const { kilobytes, idle } = await withIdleConnections(
+    measured,
+    (room, client) => running.target(room, dialect, client),
+    { connectionCount, connectionsPerDocument: 10, settleSeconds },
+    async () => {
+      const cpuBefore = measured.cpuMicroseconds()
+      const startedAt = performance.now()
+      await wait(idleSeconds * 1000)
+      return (measured.cpuMicroseconds() - cpuBefore) / 10 / (performance.now() - startedAt)
+    },
+  )
+  await running.stop()
+  return { kilobytes, cpuPercent: idle }
+}
+
+/** Opens connections, half of them before the memory is first read, and runs `whileIdle` while they are idle. */
+export async function withIdleConnections<T>(
+  server: MeasuredProcess,
+  targetOf: (room: string, client: number) => Target,
+  { connectionCount, connectionsPerDocument, settleSeconds }: IdleLoad,
+  whileIdle: () => Promise<T>,
+): Promise<{ kilobytes: number; idle: T }> {
+  const clients: Client[] = []
   const open = async (count: number) => {
-    const clients: Client[] = []
     while (clients.length < count) {
-      const batch = Array.from({ length: Math.min(maxConcurrentOpens, count - clients.length) }, () =>
-        Client.open(
-          running.target(
-            `idle-${Math.floor(openedCount / connectionsPerRoom)}`,
-            dialect,
-            openedCount++ % connectionsPerRoom,
-          ),
-        ),
+      const batch = Array.from(
+        { length: Math.min(maxConcurrentOpens, count - clients.length) },
+        (_, index) => {
+          const number = clients.length + index
+          const room = Math.floor(number / connectionsPerDocument)
+          return Client.open(
+            targetOf(`idle-${connectionsPerDocument}-${room}`, number % connectionsPerDocument),
+          )
+        },
       )
       clients.push(...(await Promise.all(batch)))
     }
-    await wait(settleMilliseconds)
-    return clients
+    await wait(settleSeconds * 1000)
   }
-  const close = (clients: Client[]) => Promise.all(clients.map((client) => client.close()))
 
   // The first connections are not measured: they fill spare memory of the process and load what all connections share.
   const half = connectionCount / 2
-  const first = await open(half)
-  const kilobytesBefore = running.measured.residentKilobytes()
-  const second = await open(half)
-  const kilobytes = (running.measured.residentKilobytes() - kilobytesBefore) / half
-  const cpuBefore = running.measured.cpuMicroseconds()
-  const startedAt = performance.now()
-  await wait(idleSeconds * 1000)
-  const idleMilliseconds = performance.now() - startedAt
-  const cpuPercent = (running.measured.cpuMicroseconds() - cpuBefore) / 10 / idleMilliseconds
-  await close([...first, ...second])
-  await running.stop()
-  return { kilobytes, cpuPercent }
+  await open(half)
+  const kilobytesBefore = server.residentKilobytes()
+  await open(connectionCount)
+  const kilobytes = (server.residentKilobytes() - kilobytesBefore) / half
+  const idle = await whileIdle()
+  await Promise.all(clients.map((client) => client.close()))
+  return { kilobytes, idle }
 }

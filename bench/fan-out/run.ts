@@ -7,10 +7,11 @@ import { arch, availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { type Contender, contenders as allContenders, relay, type RunningServer } from './contenders.ts'
 import type { Dialect } from './dialects.ts'
-import { fanOut, type Load, type FanOutResult } from './fan-out.ts'
+import { fanOut, type FanOutResult } from './fan-out.ts'
 import { type IdleCost, idleCost } from './memory.ts'
 import { type OpeningCost, timeOpenings } from './opening.ts'
 import { figure, median, percentile, printTable, progress } from '../report.ts'
+import type { Load } from './rooms.ts'
 import { editUpdates, pasteUpdates } from './typing.ts'
 
 const { values: options } = parseArgs({

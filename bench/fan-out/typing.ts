@@ -72,7 +72,7 @@ function record(write: (doc: Y.Doc) => void): { clientID: number; updates: Uint8
 const letter = (n: number) => String.fromCodePoint(97 + (n % 26))
 
 /** Returns a generator of random numbers that are the same in every run (mulberry32). */
-function seededRandom(seed: number): () => number {
+export function seededRandom(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0

@@ -2,13 +2,14 @@ import { availableParallelism, arch } from 'node:os'
 import { parseArgs } from 'node:util'
 import { type PostgresService, startPostgres } from '../../packages/server/test/support/services.ts'
 import { knownValues, wholeNumbers } from '../options.ts'
+import { postgresTimes, timeBetween } from '../postgres-times.ts'
 import { figure, median, printTable, progress } from '../report.ts'
 import type { Case, Kind } from './case.ts'
 import { updates, versions } from './editors.ts'
 import { documents, notifications, organizations, users } from './lists.ts'
 import { maxRows } from './rows.ts'
 import { printStops } from './stops.ts'
-import { countOf, postgresTimes, startTarget, type Target, timeBetween } from './target.ts'
+import { countOf, startTarget, type Target } from './target.ts'
 
 const help = `
 Measures how the cost of a request grows with the number of organizations, documents, users and notifications of a

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
@@ -6,7 +6,7 @@ import { createTenant } from '../../attack/tenant.ts'
 import { createClient } from '../../packages/client/src/index.ts'
 import { openDatabase } from '../../packages/server/src/store/engine/open.ts'
 import type { PostgresService } from '../../packages/server/test/support/services.ts'
-import { cpuMicrosecondsOf, type MeasuredProcess, startMeasuredProcess } from '../process.ts'
+import { type MeasuredProcess, startMeasuredProcess } from '../process.ts'
 import { progress } from '../report.ts'
 import type { Case, Kind, TenantServer } from './case.ts'
 import { Rows } from './rows.ts'
@@ -85,31 +85,4 @@ export async function startTarget(
       rmSync(dataDir, { recursive: true, force: true })
     },
   }
-}
-
-/** The CPU time of each process of PostgreSQL, in microseconds. */
-export type ProcessTimes = ReadonlyMap<number, number>
-
-export function postgresTimes({ pid: postmaster }: PostgresService): ProcessTimes {
-  const times = new Map<number, number>()
-  for (const name of readdirSync('/proc')) {
-    const pid = Number(name)
-    if (!Number.isInteger(pid)) continue
-    try {
-      const isChild = new RegExp(`^PPid:\\s+${postmaster}$`, 'm').test(
-        readFileSync(`/proc/${pid}/status`, 'utf8'),
-      )
-      if (isChild || pid === postmaster) times.set(pid, cpuMicrosecondsOf(pid))
-    } catch {
-      // The process has ended meanwhile.
-    }
-  }
-  return times
-}
-
-/** The CPU time between two readings. A process that ended in between is not counted. */
-export function timeBetween(before: ProcessTimes, after: ProcessTimes): number {
-  let sum = 0
-  for (const [pid, time] of after) sum += time - (before.get(pid) ?? 0)
-  return sum
 }

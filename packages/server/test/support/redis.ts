@@ -8,6 +8,7 @@ import { freePort, installPackage, startGuard } from './services.ts'
 
 export interface RedisService {
   readonly url: string
+  readonly pid: number
   /** Ends the connections of all links between servers. */
   killLinks(): Promise<void>
   /** Kills the process with SIGKILL, and waits for its end. */
@@ -48,6 +49,9 @@ export async function startRedis(): Promise<RedisService> {
   }
   return {
     url,
+    get pid() {
+      return server.pid as number
+    },
     kill,
     async restart() {
       await kill()
