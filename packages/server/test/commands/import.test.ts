@@ -8,6 +8,7 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/store/engine/db.ts'
 import * as events from '../../src/store/events.ts'
+import { expectWithin } from '../support/event-loop.ts'
 import { newFolder } from '../support/folders.ts'
 import { seed } from '../support/large-data.ts'
 import { buildServer, runCommand, serverProgram } from '../support/processes/process.ts'
@@ -39,56 +40,52 @@ const addEvents = ({ write }: Database, apiKey: string, count: number) =>
     ),
   )
 
-test(
-  '[D10] [D10.2] an import that is killed beside a running server is continued, and the server answers meanwhile',
-  { retry: 0 },
-  async () => {
-    const { tenant, data, settings } = await filledServer('sqlite')
-    await withDatabase(data, async (database) => {
-      await seed(database, tenant.apiKey, 'org_t').documents(10_000)
-      await addEvents(database, tenant.apiKey, 2500)
-    })
-    const folder = newFolder()
-    const [file, later] = [join(folder, 'workspace.jsonl'), join(folder, 'later.jsonl')]
-    for (const to of [file, later])
-      await runCommand(['export', '--workspace', tenant.workspaceId, '--to', to], settings)
+test('[D10] [D10.2] an import that is killed beside a running server is continued, and the server answers meanwhile', async () => {
+  const { tenant, data, settings } = await filledServer('sqlite')
+  await withDatabase(data, async (database) => {
+    await seed(database, tenant.apiKey, 'org_t').documents(10_000)
+    await addEvents(database, tenant.apiKey, 2500)
+  })
+  const folder = newFolder()
+  const [file, later] = [join(folder, 'workspace.jsonl'), join(folder, 'later.jsonl')]
+  for (const to of [file, later])
+    await runCommand(['export', '--workspace', tenant.workspaceId, '--to', to], settings)
 
-    const target = await newInstallation('sqlite')
-    const other = await newTenant(target.settings, target.server.url)
-    const child = spawn(process.execPath, [serverProgram, 'import', '--from', file], { env: target.settings })
-    const ended = once(child, 'exit')
-    await expect
-      .poll(() => countRows(target.data.dataDir, 'documents'), { timeout: 30_000 })
-      .toBeGreaterThan(1000)
-    child.kill('SIGKILL')
-    await ended
-    expect(countRows(target.data.dataDir, 'documents')).toBeLessThan(10_000)
-    expect(await runCommand(['import', '--from', later], target.settings)).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('An import of another export'),
-    })
+  const target = await newInstallation('sqlite')
+  const other = await newTenant(target.settings, target.server.url)
+  const child = spawn(process.execPath, [serverProgram, 'import', '--from', file], { env: target.settings })
+  const ended = once(child, 'exit')
+  await expect
+    .poll(() => countRows(target.data.dataDir, 'documents'), { timeout: 30_000 })
+    .toBeGreaterThan(1000)
+  child.kill('SIGKILL')
+  await ended
+  expect(countRows(target.data.dataDir, 'documents')).toBeLessThan(10_000)
+  expect(await runCommand(['import', '--from', later], target.settings)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('An import of another export'),
+  })
 
-    const delays: number[] = []
-    let isDone = false
-    const repeated = runCommand(['import', '--from', file], target.settings).finally(() => (isDone = true))
-    while (!isDone) {
-      const began = performance.now()
-      await other.client.organizations.add({ organizations: [{ organizationId: `o${delays.length}` }] })
-      delays.push(performance.now() - began)
-    }
-    expect(await repeated).toMatchObject({
-      code: 0,
-      stderr: expect.stringContaining('Continuing an import that was interrupted'),
-    })
-    // Without pauses between the transactions of the import, it is more than 500 ms.
-    expect(Math.max(...delays)).toBeLessThan(400)
-    await target.server.terminate()
-    expect(await workspaceRows(target.data, tenant)).toEqual(await workspaceRows(data, tenant))
+  const delays: number[] = []
+  let isDone = false
+  const repeated = runCommand(['import', '--from', file], target.settings).finally(() => (isDone = true))
+  while (!isDone) {
+    const began = performance.now()
+    await other.client.organizations.add({ organizations: [{ organizationId: `o${delays.length}` }] })
+    delays.push(performance.now() - began)
+  }
+  expect(await repeated).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('Continuing an import that was interrupted'),
+  })
+  // Without pauses between the transactions of the import, it is more than 500 ms.
+  expectWithin(400, Math.max(...delays))
+  await target.server.terminate()
+  expect(await workspaceRows(target.data, tenant)).toEqual(await workspaceRows(data, tenant))
 
-    const again = await runCommand(['import', '--from', file], target.settings)
-    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('exists already') })
-  },
-)
+  const again = await runCommand(['import', '--from', file], target.settings)
+  expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('exists already') })
+})
 
 test('[D10.1] a file that is truncated, changed, of another schema or workspace is refused, and nothing changes', async () => {
   const { tenant, settings } = await filledServer('sqlite')
