@@ -19,3 +19,11 @@ export function wholeNumbers(option: string, value: string, min: number, max: nu
   console.error(`${option} accepts whole numbers from ${min} to ${max}, but is "${value}".`)
   return process.exit(1)
 }
+
+/** The number of an option. Ends the process if the value is something else, negative or too large. */
+export function numberUpTo(max: number, option: string, value: string): number {
+  const number = Number(value)
+  if (value.trim() !== '' && number >= 0 && number <= max) return number
+  console.error(`${option} accepts numbers from 0 to ${max}, but is "${value}".`)
+  return process.exit(1)
+}

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
-import { type RedisService, redisForTests } from '../../packages/server/test/support/redis.ts'
+import { type RedisService, startRedis } from '../../packages/server/test/support/redis.ts'
 import { type PostgresService, startPostgres } from '../../packages/server/test/support/services.ts'
 import type { Target } from '../fan-out/client.ts'
 import { preparePlenum } from '../fan-out/contenders.ts'
@@ -49,7 +49,7 @@ export interface Cluster {
 const unreachableUrl = 'postgresql://postgres@127.0.0.1:1/none'
 
 export async function startServices(): Promise<Services> {
-  const [postgres, redis] = await Promise.all([startPostgres({ durable: true }), redisForTests()])
+  const [postgres, redis] = await Promise.all([startPostgres({ durable: true }), startRedis()])
   const admin = new pg.Client({ connectionString: postgres.url })
   await admin.connect()
   return {
@@ -63,7 +63,7 @@ export async function startServices(): Promise<Services> {
     },
     async stop() {
       await admin.end()
-      await postgres.stop()
+      await Promise.all([postgres.stop(), redis.stop()])
     },
   }
 }
