@@ -12,7 +12,7 @@ import { type Cluster, type Usage } from '../nodes/cluster.ts'
 import { measured } from '../nodes/delivery.ts'
 import { Cursor } from './cursor.ts'
 import { type Habits, workOf } from './model.ts'
-import { createClosedDocuments, openAndClose, requests } from './observe.ts'
+import { createClosedDocuments, openAndClose, readCounters, requests } from './observe.ts'
 
 const settleMilliseconds = 3000
 const quietMilliseconds = 1000
@@ -21,6 +21,8 @@ const closedDocuments = 20
 
 export interface Measurement {
   used: Usage
+  commits: number
+  messages: number
   residentMegabytes: number
 }
 
@@ -69,6 +71,7 @@ export async function runMixedLoad(
     [work.write, () => start(call(cluster, anyServer(), 'write'))],
   ]
   await waitUntilQuiet(clients, settleMilliseconds)
+  const counters = await readCounters(cluster)
   const used = await measured(cluster, async () => {
     await Promise.all(actions.map(([perSecond = 0, act]) => actAtRandom(perSecond, seconds, random, act)))
     await Promise.all(running)
@@ -78,7 +81,7 @@ export async function runMixedLoad(
   const kilobytes = cluster.servers.reduce((sum, server) => sum + server.residentKilobytes(), 0)
   for (const cursor of cursors.values()) cursor.close()
   await closeRooms(rooms)
-  return { used, residentMegabytes: kilobytes / 1024 }
+  return { used, ...(await counters()), residentMegabytes: kilobytes / 1024 }
 }
 
 /** Acts this often on average, at times that do not depend on each other. */

@@ -140,7 +140,12 @@ async function checkModel({ costs, memory }: Measured): Promise<void> {
     await runMixedLoad(cluster, 300, checkHabits, checkSeconds)
     for (const users of checkUsers) {
       progress(`${users} users on two servers: ${linkTitles[link]}`)
-      const { used, residentMegabytes } = await runMixedLoad(cluster, users, checkHabits, checkSeconds)
+      const { used, commits, messages, residentMegabytes } = await runMixedLoad(
+        cluster,
+        users,
+        checkHabits,
+        checkSeconds,
+      )
       // On a busy machine, the load takes longer than planned.
       const work = workOf(users, 2, oftener(checkHabits, checkSeconds / used.seconds))
       const predicted = costOf(work, costs[link])
@@ -155,6 +160,8 @@ async function checkModel({ costs, memory }: Measured): Promise<void> {
           figure(predicted / found),
         ])
       const perSecond = used.seconds
+      compare('transactions with updates/s', work.commit ?? 0, commits / perSecond)
+      compare('messages between servers/s', work.messageSent ?? 0, messages / perSecond)
       compare('servers: % of a core', predicted.servers / 10_000, found.servers / 10_000 / perSecond)
       compare('PostgreSQL: % of a core', predicted.postgres / 10_000, found.postgres / 10_000 / perSecond)
       if (link === 'redis')
