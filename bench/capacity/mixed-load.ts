@@ -49,7 +49,7 @@ export async function runMixedLoad(
   const clients = clientsOf(rooms)
   const everybody = rooms.flatMap(({ senders }) => senders)
   const typists: TypingClient[] = Array.from({ length: users * habits.typingShare }, () => oneOf(everybody))
-  const cursors = new Map(typists.map((typist) => [typist, new Cursor(typist.clientId)]))
+  const cursors = new Map([...new Set(typists)].map((typist) => [typist, new Cursor(typist.clientId)]))
   const running = new Set<Promise<void>>()
   const start = (action: Promise<void>) => {
     const ended = action.finally(() => running.delete(ended))
