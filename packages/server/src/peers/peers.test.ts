@@ -36,6 +36,36 @@ describe('[B1] messages between servers', () => {
     expect(b.count).toBe(2)
   })
 
+  test('[B1.5] cursors within 10 ms travel in one message, or with the next other message', async () => {
+    const createLink = createMemoryLinks()
+    const clock = new SteppedClock()
+    const [a, b] = [1, 2].map(() => new Peers({ link: createLink(), log, clock })) as [Peers, Peers]
+    a.start()
+    b.start()
+    // They greet each other.
+    for (let turn = 0; turn < 5; turn++) await nextTurn()
+    const here = addressOf('key', 'document', 'editor')
+    const got: number[] = []
+    for (const topic of ['awareness', 'editor'] as const)
+      b.listen(topic, here, ([value = 0]) => got.push(value))
+    const before = a.numbers.sentMessages
+    for (const cursor of [1, 2, 3]) {
+      a.send('awareness', here, Uint8Array.of(cursor))
+      await nextTurn()
+    }
+    expect(got).toEqual([])
+    clock.step(10)
+    await nextTurn()
+    expect(got).toEqual([1, 2, 3])
+    a.send('awareness', here, Uint8Array.of(4))
+    a.send('editor', here, Uint8Array.of(5))
+    await nextTurn()
+    expect(got).toEqual([1, 2, 3, 4, 5])
+    clock.step(10)
+    await nextTurn()
+    expect(a.numbers.sentMessages - before).toBe(2)
+  })
+
   test('[B1.1] a server that stops or is silent for half a minute is gone, and one that sends is not', async () => {
     const createLink = createMemoryLinks()
     const clock = new SteppedClock()

@@ -51,6 +51,8 @@ const format = 1
 export const everywhere: Address = '\0'.repeat(idBytes)
 /** More bytes are not collected into one message. */
 const maxBatchBytes = 64 * 1024
+/** Cursors wait this long for each other: a message costs all servers, and the database, more than what it contains. */
+const gatherCursorsMs = 10
 const heartbeatMs = 10_000
 /** A server that was silent for this long is gone. */
 const goneMs = 30_000
@@ -64,7 +66,7 @@ export const addressOf = (...ids: readonly string[]): Address =>
 
 /**
  * The other servers that share the database. Messages to them are hints: each may be lost. Messages that are sent in one
- * iteration of the event loop travel together. A server that does not listen at an address skips its messages unread.
+ * iteration of the event loop travel together, and cursors within 10 ms. A server that does not listen at an address skips its messages unread.
  */
 export class Peers {
   readonly serverId: ServerId = randomBytes(idBytes).toString('latin1')
@@ -78,6 +80,8 @@ export class Peers {
   readonly #heardAt = new Map<ServerId, number>()
   readonly #numbers = { sentMessages: 0, sentBytes: 0, receivedMessages: 0, receivedBytes: 0 }
   #batch: Encoder | undefined
+  /** Cancels the next flush that is scheduled, for the end of this iteration of the event loop or for later. */
+  readonly #cancelFlush: { soon?: StopTimer | undefined; later?: StopTimer | undefined } = {}
   #stopTimers: StopTimer[] = []
 
   /** Without a link, there are no other servers, or they are not reached. */
@@ -171,15 +175,29 @@ export class Peers {
       writeUint8(batch, format)
       writeUint8Array(batch, Buffer.from(this.serverId, 'latin1'))
       this.#batch = batch
-      setImmediate(() => this.#flush())
     }
     writeUint8(batch, topics[topic])
     writeUint8Array(batch, Buffer.from(address, 'latin1'))
     writeVarUint8Array(batch, body)
     if (length(batch) > maxBatchBytes) this.#flush()
+    else if (topic === 'awareness') this.#flushLater()
+    else this.#flushSoon()
+  }
+
+  #flushSoon(): void {
+    if (this.#cancelFlush.soon) return
+    const immediate = setImmediate(() => this.#flush())
+    this.#cancelFlush.soon = () => clearImmediate(immediate)
+  }
+
+  #flushLater(): void {
+    this.#cancelFlush.later ??= this.#clock.setTimeout(() => this.#flush(), gatherCursorsMs)
   }
 
   #flush(): void {
+    this.#cancelFlush.soon?.()
+    this.#cancelFlush.later?.()
+    this.#cancelFlush.soon = this.#cancelFlush.later = undefined
     if (!this.#batch) return
     const message = toUint8Array(this.#batch)
     this.#batch = undefined
