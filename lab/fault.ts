@@ -69,5 +69,20 @@ export const trustsMessages: Control = {
   cluster: { program: 'changed-server', env: { LAB_CHANGE: 'alone' } },
 }
 
+/** Servers that neither send messages nor look for changes in the database. */
+export const knowsNoOther: Control = {
+  name: 'servers that do not know of each other',
+  shows: 'problems',
+  cluster: {
+    program: 'changed-server',
+    env: {
+      LAB_CHANGE: 'alone',
+      // No server listens at port 1.
+      DATABASE_LISTEN_URL: 'postgresql://127.0.0.1:1/none',
+      REDIS_URL: 'redis://127.0.0.1:1',
+    },
+  },
+}
+
 /** The longest times that the guide promises. */
 export const promised = { convergeMs: 5_000, revokeMs: 1_000 }

@@ -115,8 +115,12 @@ async function runTrials({ fault, link, group, isControl, isMore }: Trials): Pro
       experiment ??= await Experiment.start({ services, fault, link, isControl, seed, writes })
       result = await experiment.run(sum.trials)
     } catch (error) {
+      // Ctrl-C in a terminal also reaches the servers and the writers.
+      if (isInterrupted) break
       // Broken servers may fail in any way, so only what the oracle finds counts in a control.
-      const problems = isControl ? [] : [`a trial failed: ${String(error)}`]
+      const failure = `a trial failed: ${String(error)}`
+      const problems = isControl ? [] : [failure]
+      if (isControl) console.log(`${fault.id} ${link}: in the control, ${failure}`)
       result = { acknowledged: 0, lost: 0, duplicated: 0, problems }
       await experiment?.stop()
       experiment = undefined

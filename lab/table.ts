@@ -53,8 +53,7 @@ function timesOf(times: readonly number[]): string {
 
 /** What the lab has found in trials. */
 export function foundBy({ acknowledged, lost, duplicated, problems }: Sum): string {
-  const found = Object.keys(problems)
-  if (duplicated > 0) found.unshift(`${grouped(duplicated)} duplicated`)
-  if (lost > 0) found.unshift(`${grouped(lost)} of ${grouped(acknowledged)} lost`)
-  return found.join(', ') || 'nothing found'
+  if (lost > 0) return `${grouped(lost)} of ${grouped(acknowledged)} lost`
+  if (duplicated > 0) return `${grouped(duplicated)} duplicated`
+  return Object.keys(problems).join(', ') || 'nothing found'
 }

@@ -35,7 +35,9 @@ export async function underLoad(scene: Scene, blow: Blow): Promise<Result> {
   await createDocuments(cluster, documentIds)
   const observers = new Observers(cluster, documentIds[0] as string)
   const revoked = new RevokedUser(cluster, `${name}-revoked`)
+  let isStruck = false
   const heal = async () => {
+    isStruck = false
     await blow.heal?.(observers)
     if (stuck) cluster.drained.delete(stuck)
   }
@@ -46,6 +48,7 @@ export async function underLoad(scene: Scene, blow: Blow): Promise<Result> {
     // The moment of the fault is random, and slow machines write as much before it as fast ones.
     await writers.hasAcknowledged(Math.ceil(writes / 3) + random(Math.ceil(writes / 3)), resumeLimitMs)
     if (stuck) cluster.drained.add(stuck)
+    isStruck = true
     await blow.strike(observers)
     if (revokes === 'while it lasts') await revoked.revoke(limitMs, stuck)
     if (!isTolerated) await heal()
@@ -72,6 +75,8 @@ export async function underLoad(scene: Scene, blow: Blow): Promise<Result> {
       problems,
     }
   } finally {
+    // A trial that fails leaves PostgreSQL and Redis as they were for the next one.
+    if (isStruck) await heal()
     observers.close()
     revoked.close()
   }

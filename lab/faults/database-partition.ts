@@ -9,7 +9,7 @@ export const databasePartition: Fault = {
   id: 'F6',
   title: 'a server cannot reach PostgreSQL, or does not hear it, or both, for up to 8 s',
   links: severalServers,
-  trials: 20,
+  trials: 15,
   cluster: { proxied: 'database' },
   run(scene) {
     const { cluster, random } = scene

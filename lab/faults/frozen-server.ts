@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Fault, severalServers } from '../fault.ts'
+import { type Fault, knowsNoOther, severalServers } from '../fault.ts'
 import { underLoad } from '../under-load.ts'
 
 export const frozenServer: Fault = {
   id: 'F7',
   title: 'a server is stopped (SIGSTOP) for 2 to 8 s, and goes on',
   links: severalServers,
-  trials: 30,
+  trials: 20,
   run(scene) {
     const { cluster, random } = scene
     const server = random.of(cluster.servers)
@@ -20,9 +20,5 @@ export const frozenServer: Fault = {
       revokes: 'while it lasts',
     })
   },
-  control: {
-    name: 'servers that do not read again who may write',
-    shows: 'problems',
-    cluster: { program: 'changed-server', env: { LAB_CHANGE: 'alone' } },
-  },
+  control: knowsNoOther,
 }

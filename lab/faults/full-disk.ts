@@ -15,7 +15,7 @@ export const fullDisk: Fault = {
   id: 'F9',
   title: 'the disk is full for 2 s',
   links: ['sqlite'],
-  trials: 15,
+  trials: 10,
   missing: () => (process.getuid?.() === 0 ? undefined : 'only root can mount a small disk'),
   async run(scene) {
     const folder = mkdtempSync(join(tmpdir(), 'plenum-lab-disk-'))

@@ -61,7 +61,7 @@ export const halfOpenConnection: Fault = {
   id: 'F13',
   title: 'the network of a client falls silent, without a closed connection',
   links: ['postgres', 'redis'],
-  trials: 4,
+  trials: 3,
   run: (scene) => loseNetwork(scene, true),
   control: {
     name: 'a network that does not fall silent',

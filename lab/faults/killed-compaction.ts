@@ -26,7 +26,7 @@ export const killedCompaction: Fault = {
   id: 'F8',
   title: `a server is killed at one of ${points} points while it compacts an editor`,
   links: ['postgres'],
-  trials: 60,
+  trials: 36,
   cluster: { program: 'changed-server', servers: 1 },
   // Compaction is due after 64 KiB.
   job: { paddingLength: 4_000 },

@@ -5,7 +5,7 @@ export const killedPostgres: Fault = {
   id: 'F3',
   title: 'PostgreSQL is killed, all its processes',
   links: severalServers,
-  trials: 40,
+  trials: 30,
   async run(scene) {
     const postgres = await scene.cluster.services.postgres()
     return underLoad(scene, { strike: () => postgres.kill(), heal: () => postgres.restart() })

@@ -5,7 +5,7 @@ export const killedRedis: Fault = {
   id: 'F4',
   title: 'Redis is killed',
   links: ['redis'],
-  trials: 40,
+  trials: 30,
   async run(scene) {
     const redis = await scene.cluster.services.redis()
     return underLoad(scene, {

@@ -8,7 +8,7 @@ export const killedServerOnSqlite: Fault = {
   id: 'F1',
   title: 'the only server is killed',
   links: ['sqlite'],
-  trials: 100,
+  trials: 80,
   async run(scene) {
     const { cluster } = scene
     const [server] = cluster.servers as [ServerProcess]

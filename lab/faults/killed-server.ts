@@ -1,17 +1,23 @@
-import { type Fault, severalServers } from '../fault.ts'
+import { type Fault, type Scene, severalServers } from '../fault.ts'
+import type { ServerProcess } from '../server-process.ts'
 import { underLoad } from '../under-load.ts'
+
+const kill = (scene: Scene, servers: readonly ServerProcess[]) =>
+  underLoad(scene, {
+    strike: () => Promise.all(servers.map((server) => server.kill())),
+    heal: () => Promise.all(servers.map((server) => server.start())),
+  })
 
 export const killedServer: Fault = {
   id: 'F2',
   title: 'one of two servers is killed',
   links: severalServers,
-  trials: 60,
-  run(scene) {
-    const server = scene.random.of(scene.cluster.servers)
-    return underLoad(scene, { strike: () => server.kill(), heal: () => server.start() })
-  },
+  trials: 50,
+  run: (scene) => kill(scene, [scene.random.of(scene.cluster.servers)]),
   control: {
-    name: 'servers that acknowledge before they commit',
+    name: 'servers that acknowledge before they commit, both killed',
     cluster: { program: 'early-answers' },
+    // Both, so that nearly every trial loses something.
+    run: (scene) => kill(scene, scene.cluster.servers),
   },
 }

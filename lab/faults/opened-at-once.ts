@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createClient } from '@plenum/client'
 import { WebSocket } from 'ws'
 import { wordsIn } from '../../packages/server/test/support/words.ts'
-import { type Fault, severalServers } from '../fault.ts'
+import { type Fault, knowsNoOther, severalServers } from '../fault.ts'
 import { readText } from '../oracle.ts'
 import { editorId, organizationId } from '../raw-editor.ts'
 
@@ -39,17 +39,5 @@ export const openedAtOnce: Fault = {
       for (const connection of connections) connection.close()
     }
   },
-  control: {
-    name: 'servers that do not know of each other',
-    shows: 'problems',
-    cluster: {
-      program: 'changed-server',
-      // No server listens at port 1.
-      env: {
-        LAB_CHANGE: 'alone',
-        DATABASE_LISTEN_URL: 'postgresql://127.0.0.1:1/none',
-        REDIS_URL: 'redis://127.0.0.1:1',
-      },
-    },
-  },
+  control: knowsNoOther,
 }

@@ -32,7 +32,7 @@ export const outOfMemory: Fault = {
   id: 'F15',
   title: 'the kernel kills a server that is out of memory',
   links: severalServers,
-  trials: 8,
+  trials: 6,
   missing() {
     const group = createGroup()
     if ('missing' in group) return group.missing

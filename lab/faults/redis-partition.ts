@@ -8,7 +8,7 @@ export const redisPartition: Fault = {
   id: 'F5',
   title: 'a server cannot reach Redis, or does not hear it, or both',
   links: ['redis'],
-  trials: 20,
+  trials: 15,
   cluster: { proxied: 'redis' },
   run(scene) {
     const { cluster, random } = scene

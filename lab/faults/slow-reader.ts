@@ -6,7 +6,7 @@ export const slowReader: Fault = {
   id: 'F12',
   title: 'a client does not read for 3 s',
   links: severalServers,
-  trials: 10,
+  trials: 6,
   job: { paddingLength: 2_000 },
   run: (scene) =>
     underLoad(scene, {

@@ -39,7 +39,7 @@ export const stoppedServer: Fault = {
   id: 'F14',
   title: 'one of two servers is stopped (SIGTERM)',
   links: severalServers,
-  trials: 30,
+  trials: 20,
   run: (scene) => stop(scene, 'SIGTERM'),
   control: {
     name: 'SIGKILL instead',
