@@ -28,7 +28,7 @@ export class LabServices {
 
   /** It syncs as in production. */
   postgres(): Promise<PostgresService> {
-    return (this.#postgres ??= startPostgres({ durable: true }))
+    return (this.#postgres ??= startPostgres({ durable: true, settings: { track_commit_timestamp: 'on' } }))
   }
 
   redis(): Promise<RedisService> {
@@ -63,6 +63,8 @@ export class Cluster {
   readonly services: LabServices
   readonly link: Link
   readonly folder: string
+  /** Undefined with SQLite. */
+  readonly databaseUrl: string | undefined
   /** For clients of one server each. They reach another one while it is down. */
   readonly entrances: readonly Proxy[]
   /** Between each server and its database or Redis, if the options say so. */
@@ -81,6 +83,7 @@ export class Cluster {
       | 'services'
       | 'link'
       | 'folder'
+      | 'databaseUrl'
       | 'proxies'
       | 'entrances'
       | 'drained'
@@ -94,6 +97,7 @@ export class Cluster {
     this.services = parts.services
     this.link = parts.link
     this.folder = parts.folder
+    this.databaseUrl = parts.databaseUrl
     this.proxies = parts.proxies
     this.entrances = parts.entrances
     this.drained = parts.drained
@@ -129,8 +133,21 @@ export class Cluster {
     const entrances = await Promise.all(
       servers.map((server) => startProxy(() => portsOf([server, ...servers]), { prefersFirst: true })),
     )
+    const { DATABASE_URL: databaseUrl } = env as { DATABASE_URL?: string }
     return new Cluster(
-      { servers, balancer, tenant, token, services, link, folder, proxies, entrances, drained },
+      {
+        servers,
+        balancer,
+        tenant,
+        token,
+        services,
+        link,
+        folder,
+        databaseUrl,
+        proxies,
+        entrances,
+        drained,
+      },
       reader,
     )
   }

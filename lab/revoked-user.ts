@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { ApiError } from '@plenum/client'
 import type { Cluster } from './cluster.ts'
+import { commitTimesOf } from './commit-times.ts'
 import { createDocuments } from './documents.ts'
 import { organizationId, RawEditor } from './raw-editor.ts'
 import type { ServerProcess } from './server-process.ts'
@@ -12,6 +13,8 @@ export class RevokedUser {
   readonly #userId: string
   #sessions: Session[] = []
   #answeredAt = Infinity
+  /** The same in Unix milliseconds. */
+  #revokedAt = Infinity
   /** From the answer to the call that took the access away until no server that can answer accepted the user. */
   tookMs: number | undefined
 
@@ -45,6 +48,7 @@ export class RevokedUser {
   async revoke(limitMs: number, stuck?: ServerProcess): Promise<void> {
     await this.#remove()
     this.#answeredAt = performance.now()
+    this.#revokedAt = Date.now()
     const sessions = this.#sessions.filter(({ server }) => server !== stuck)
     const ends = Promise.all(sessions.map((session) => session.endedAt))
     const times = await Promise.race([ends, pause(limitMs, undefined, { ref: false })])
@@ -71,10 +75,22 @@ export class RevokedUser {
     const ends = Promise.all(this.#sessions.map((session) => session.endedAt))
     const times = await Promise.race([ends, pause(limitMs, undefined, { ref: false })])
     if (this.tookMs === undefined || !times) problems.push('a user without access was not refused')
-    // Not by the time of the acknowledgement: a server that was stopped after the commit sends it when it goes on.
-    const isTooLate = ({ savedWasSentAt: at }: Session) => at > this.#answeredAt + knownWithinMs
-    if (this.#sessions.some(isTooLate)) problems.push('a user without access could write')
+    if ((await this.#lastWriteAt()) > this.#revokedAt + knownWithinMs)
+      problems.push('a user without access could write')
     return problems
+  }
+
+  /**
+   * When the last write of the user was committed. Not when it was acknowledged: a server that was stopped after the commit does
+   * that when it goes on.
+   */
+  async #lastWriteAt(): Promise<number> {
+    const { databaseUrl } = this.#cluster
+    const times =
+      databaseUrl === undefined
+        ? this.#sessions.map(({ savedWasSentAt }) => savedWasSentAt + Date.now() - performance.now())
+        : await commitTimesOf(databaseUrl, this.#documentId)
+    return Math.max(0, ...times)
   }
 
   close(): void {

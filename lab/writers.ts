@@ -37,6 +37,9 @@ export interface WriterReport {
   failures: { status: ErrorStatus; message: string }[]
 }
 
+/** Comments of one thread, and keys of one live state. A thread has at most 1,000 comments. */
+const maxPerPlace = 500
+
 export type WriterKind = 'editor' | 'liveState' | 'comment'
 
 export type WriterMessage =
@@ -138,26 +141,27 @@ class Writers {
   }
 
   /** Adds a key to a live state with each call. */
-  #setLiveStates(documentId: string, liveStateDataId: string): Promise<void> {
-    return this.#repeat('liveState', documentId, (id, idempotencyKey) =>
-      this.#client.liveState.broadcast(
-        { organizationId, documentId, liveStateDataId, data: { [id]: 1 }, merge: true },
+  #setLiveStates(documentId: string, name: string): Promise<void> {
+    return this.#repeat('liveState', documentId, (id, idempotencyKey, count) => {
+      const liveStateDataId = `${name}-${Math.floor(count / maxPerPlace)}`
+      const data = { [id]: 1 }
+      return this.#client.liveState.broadcast(
+        { organizationId, documentId, liveStateDataId, data, merge: true },
         { idempotencyKey },
-      ),
-    )
+      )
+    })
   }
 
-  async #comment(documentId: string, annotationId: string): Promise<void> {
+  #comment(documentId: string, name: string): Promise<void> {
     const from = { userId: 'writer' }
     const place = { organizationId, documentId, createOrganization: true, createDocument: true }
-    let isCreated = false
-    await this.#repeat('comment', documentId, async (id, idempotencyKey) => {
+    return this.#repeat('comment', documentId, (id, idempotencyKey, count) => {
+      const annotationId = `${name}-${Math.floor(count / maxPerPlace)}`
       const commentData = [{ commentText: id, from }]
       const commentAnnotations = [{ annotationId, commentData }]
-      await (isCreated
-        ? this.#client.comments.add({ ...place, annotationId, commentData }, { idempotencyKey })
-        : this.#client.commentAnnotations.add({ ...place, commentAnnotations }, { idempotencyKey }))
-      isCreated = true
+      return count % maxPerPlace === 0
+        ? this.#client.commentAnnotations.add({ ...place, commentAnnotations }, { idempotencyKey })
+        : this.#client.comments.add({ ...place, annotationId, commentData }, { idempotencyKey })
     })
   }
 
@@ -165,14 +169,14 @@ class Writers {
   async #repeat(
     kind: WriterKind,
     documentId: string,
-    call: (id: string, idempotencyKey: string) => Promise<unknown>,
+    call: (id: string, idempotencyKey: string, count: number) => Promise<unknown>,
   ): Promise<void> {
-    while (this.#isRunning) {
+    for (let count = 0; this.#isRunning; count++) {
       const id = this.#newId()
       if (this.#job.countsSent) this.#acknowledge(kind, documentId, [id])
       while (this.#isRunning) {
         try {
-          await call(id, `${documentId}-${id}`)
+          await call(id, `${documentId}-${id}`, count)
           if (!this.#job.countsSent) this.#acknowledge(kind, documentId, [id])
           break
         } catch (error) {

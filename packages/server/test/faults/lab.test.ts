@@ -23,8 +23,10 @@ beforeAll(() => {
 })
 afterAll(() => services?.stop())
 
-describe('two servers, PostgreSQL and Redis', { retry: 0 }, () => {
+describe('two servers, PostgreSQL and Redis', () => {
   let experiment: Experiment
+  /** Kept when a test runs again: a slow machine excuses what took too long, and no write that was lost or stored twice. */
+  const broken: string[] = []
   beforeAll(async () => {
     experiment = await Experiment.start({
       services,
@@ -42,7 +44,8 @@ describe('two servers, PostgreSQL and Redis', { retry: 0 }, () => {
       for (let trial = 0; trial < trials; trial++) {
         const { acknowledged, lost, duplicated, problems } = await experiment.run(trial, fault)
         counts.acknowledged += acknowledged
-        expect({ lost, duplicated, problems }).toEqual({ lost: 0, duplicated: 0, problems: [] })
+        if (lost + duplicated > 0) broken.push(`${fault.id}: ${lost} lost, ${duplicated} duplicated`)
+        expect({ broken, problems }).toEqual({ broken: [], problems: [] })
         expect(acknowledged).toBeGreaterThan(1)
       }
       reportCounts(context, counts)
@@ -50,19 +53,14 @@ describe('two servers, PostgreSQL and Redis', { retry: 0 }, () => {
   )
 })
 
-test(
-  '[L2] the lab finds the lost writes of servers that acknowledge before they commit',
-  { retry: 0 },
-  async () => {
-    const options = { services, fault: killedServer, link: 'postgres', seed: testSeed, writes } as const
-    const control = await Experiment.start({ ...options, isControl: true })
-    try {
-      let lost = 0
-      for (let trial = 0; lost === 0 && trial < maxControlTrials; trial++)
-        ({ lost } = await control.run(trial))
-      expect(lost).toBeGreaterThan(0)
-    } finally {
-      await control.stop()
-    }
-  },
-)
+test('[L2] the lab finds the lost writes of servers that acknowledge before they commit', async () => {
+  const options = { services, fault: killedServer, link: 'postgres', seed: testSeed, writes } as const
+  const control = await Experiment.start({ ...options, isControl: true })
+  try {
+    let lost = 0
+    for (let trial = 0; lost === 0 && trial < maxControlTrials; trial++) ({ lost } = await control.run(trial))
+    expect(lost).toBeGreaterThan(0)
+  } finally {
+    await control.stop()
+  }
+})

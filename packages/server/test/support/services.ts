@@ -18,6 +18,8 @@ export interface PostgresOptions {
   /** `stop` keeps this folder, and an existing cluster in it is used. Default: a temporary folder, which `stop` removes. */
   dataDir?: string
   port?: number
+  /** Further settings of PostgreSQL. */
+  settings?: Record<string, string>
 }
 
 export interface PostgresService {
@@ -103,7 +105,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const start = async (): Promise<void> => {
     const log = openLog(logPath, user)
     try {
-      server = run('postgres', serverArguments(dataDir, port, options.durable ?? false), log)
+      server = run('postgres', serverArguments(dataDir, port, options), log)
     } finally {
       fs.closeSync(log)
     }
@@ -184,7 +186,11 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   }
 }
 
-function serverArguments(dataDir: string, port: number, durable: boolean): string[] {
+function serverArguments(
+  dataDir: string,
+  port: number,
+  { durable, settings: further }: PostgresOptions,
+): string[] {
   // Longer paths do not fit into a socket address, and PostgreSQL would not start.
   const socketDir = Buffer.byteLength(join(dataDir, '.s.PGSQL.65535')) < 104 ? dataDir : ''
   const settings = {
@@ -197,6 +203,7 @@ function serverArguments(dataDir: string, port: number, durable: boolean): strin
     // With hundreds of databases, autovacuum would start a process several times a second.
     autovacuum: 'off',
     ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+    ...further,
   }
   return ['-D', dataDir, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
 }
