@@ -27,6 +27,7 @@ describe('two servers, PostgreSQL and Redis', () => {
   let experiment: Experiment
   /** Kept when a test runs again: a slow machine excuses what took too long, and no write that was lost or stored twice. */
   const broken: string[] = []
+  let trial = 0
   beforeAll(async () => {
     experiment = await Experiment.start({
       services,
@@ -41,8 +42,8 @@ describe('two servers, PostgreSQL and Redis', () => {
     '[L1] no acknowledged write is lost or stored twice, clients converge, and a user who lost access is refused: $title',
     async (fault, context) => {
       const counts = { trials, acknowledged: 0 }
-      for (let trial = 0; trial < trials; trial++) {
-        const { acknowledged, lost, duplicated, problems } = await experiment.run(trial, fault)
+      for (let count = 0; count < trials; count++) {
+        const { acknowledged, lost, duplicated, problems } = await experiment.run(trial++, fault)
         counts.acknowledged += acknowledged
         if (lost + duplicated > 0) broken.push(`${fault.id}: ${lost} lost, ${duplicated} duplicated`)
         expect({ broken, problems }).toEqual({ broken: [], problems: [] })
