@@ -3,7 +3,15 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** The ends of the paths of slow test files. They start first, so that no worker is left alone with one of them at the end. */
 const slowest = [
   'faults/attacks.test.ts',
+  'faults/killed-deliveries.test.ts',
   'faults/lab.test.ts',
+  'faults/killed-inbox.test.ts',
+  'table/shapes.test.ts',
+  'visibility/matrix.test.ts',
+  'commands/rotate-secret.test.ts',
+  'table/versions.test.ts',
+  'faults/killed-server.test.ts',
+  'peers/access.test.ts',
   'crdt/large.test.ts',
   'folders/large.test.ts',
   'deletions/large.test.ts',
