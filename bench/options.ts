@@ -27,3 +27,10 @@ export function numberUpTo(max: number, option: string, value: string): number {
   console.error(`${option} accepts numbers from 0 to ${max}, but is "${value}".`)
   return process.exit(1)
 }
+
+/** Shows the help text and ends the process, if `--help` was given. */
+export function showHelp(isAsked: boolean, help: string): void {
+  if (!isAsked) return
+  console.log(help.trim())
+  process.exit()
+}

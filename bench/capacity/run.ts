@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { arch, availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { startCluster, startServices } from '../nodes/cluster.ts'
-import { knownValues, numberUpTo, wholeNumbers } from '../options.ts'
+import { knownValues, numberUpTo, showHelp, wholeNumbers } from '../options.ts'
 import { figure, median, printTable, progress } from '../report.ts'
 import type { Observation } from './fit.ts'
 import type { LinkName } from './link-cost.ts'
@@ -48,10 +48,7 @@ const { values: options } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 })
-if (options.help) {
-  console.log(help.trim())
-  process.exit()
-}
+showHelp(options.help, help)
 const chosen = knownValues('--only', options.only, ['costs', 'check', 'plan'])
 const userCounts = wholeNumbers('--users', options.users, 1, 1_000_000_000)
 const [rounds = 1] = wholeNumbers('--rounds', options.rounds ?? (options.quick ? '1' : '3'), 1, 100)

@@ -1,7 +1,7 @@
 import { availableParallelism, arch } from 'node:os'
 import { parseArgs } from 'node:util'
 import { type PostgresService, startPostgres } from '../../packages/server/test/support/services.ts'
-import { knownValues, wholeNumbers } from '../options.ts'
+import { knownValues, showHelp, wholeNumbers } from '../options.ts'
 import { postgresTimes, timeBetween } from '../postgres-times.ts'
 import { figure, median, printTable, progress } from '../report.ts'
 import type { Case, Kind } from './case.ts'
@@ -40,10 +40,7 @@ const { values: options } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 })
-if (options.help) {
-  console.log(help.trim())
-  process.exit()
-}
+showHelp(options.help, help)
 
 const kinds: readonly Kind[] = [organizations, documents, users, notifications, updates, versions]
 const sizes = wholeNumbers('--sizes', options.sizes, 100, maxRows)

@@ -1,7 +1,7 @@
 import { arch, availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { type Load, updateCountOf } from '../fan-out/rooms.ts'
-import { knownValues, wholeNumbers } from '../options.ts'
+import { knownValues, showHelp, wholeNumbers } from '../options.ts'
 import { figure, median, percentile, printTable, progress } from '../report.ts'
 import { type Cluster, type LinkName, startCluster, startServices, sum, type Usage } from './cluster.ts'
 import { deliver, type Delivery } from './delivery.ts'
@@ -28,10 +28,7 @@ const { values: options } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 })
-if (options.help) {
-  console.log(help.trim())
-  process.exit()
-}
+showHelp(options.help, help)
 const { quick } = options
 const [roundCount = 1] = wholeNumbers('--rounds', options.rounds ?? (quick ? '1' : '3'), 1, 100)
 const chosen = knownValues('--only', options.only, ['documents', 'clients', 'foreign'])

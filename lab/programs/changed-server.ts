@@ -6,7 +6,7 @@
  */
 import type { KyselyPlugin } from 'kysely'
 import { createSecrets } from '../../packages/server/src/access/credentials/secrets.ts'
-import { readConfig } from '../../packages/server/src/config.ts'
+import { databaseSettingsOf, readConfig } from '../../packages/server/src/config.ts'
 import { createLog } from '../../packages/server/src/platform/log/log.ts'
 import { createMetrics } from '../../packages/server/src/platform/metrics/metrics.ts'
 import { createServer } from '../../packages/server/src/server.ts'
@@ -14,13 +14,7 @@ import type { Database } from '../../packages/server/src/store/engine/db.ts'
 import { openDatabase } from '../../packages/server/src/store/engine/open.ts'
 
 const config = readConfig(process.env)
-const opened = await openDatabase({
-  url: config.databaseUrl,
-  dataDir: config.dataDir,
-  durability: config.durability,
-  poolSize: config.databasePoolSize,
-  timeoutMs: config.databaseTimeoutSeconds * 1000,
-})
+const opened = await openDatabase(databaseSettingsOf(config))
 const { LAB_CHANGE: change, LAB_KILL_AT: killAt } = process.env
 let database: Database = opened
 if (change === 'alone') database = { ...opened, exclusive: true }

@@ -101,6 +101,15 @@ const secretCommand = `node -p 'crypto.randomBytes(32).toString("base64url")'`
 
 type Environment = Readonly<Record<string, string | undefined>>
 
+/** The settings of the database, as `openDatabase` takes them. */
+export const databaseSettingsOf = (config: Config) => ({
+  url: config.databaseUrl,
+  dataDir: config.dataDir,
+  durability: config.durability,
+  poolSize: config.databasePoolSize,
+  timeoutMs: config.databaseTimeoutSeconds * 1000,
+})
+
 /** Reads the settings from the environment. No other code of the server reads settings from it. */
 export function readConfig(env: Environment): Config {
   const text = (name: string) => env[name]?.trim() || undefined

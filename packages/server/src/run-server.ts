@@ -1,6 +1,6 @@
 import { createSecrets, loadOrCreateSecretKey } from './access/credentials/secrets.ts'
 import { printBanner } from './start/banner.ts'
-import { type Config, ConfigError } from './config.ts'
+import { type Config, ConfigError, databaseSettingsOf } from './config.ts'
 import { prepareDataDir } from './start/data-dir.ts'
 import { createLog } from './platform/log/log.ts'
 import { LogDestination, maxFlushMs, standardOutput } from './platform/log/log-destination.ts'
@@ -35,11 +35,7 @@ async function start(config: Config, hints: readonly string[]): Promise<void> {
   if (config.databaseUrl === undefined) prepareDataDir(config.dataDir)
   const secrets = createSecrets(config.secretKey ?? loadOrCreateSecretKey(config.dataDir))
   const database = await openDatabase({
-    url: config.databaseUrl,
-    dataDir: config.dataDir,
-    durability: config.durability,
-    poolSize: config.databasePoolSize,
-    timeoutMs: config.databaseTimeoutSeconds * 1000,
+    ...databaseSettingsOf(config),
     observer: metrics.database,
     onCheckpointFailure: (error) =>
       log.warn({ err: error }, 'cannot checkpoint the write-ahead log into the database file'),

@@ -92,7 +92,7 @@ export interface Server {
   start(): Promise<string>
   /** Drains the server: finishes accepted requests and refuses new ones. Afterwards the caller closes the database. */
   stop(): Promise<void>
-  /** Resolves when open sessions know what other servers had changed before the call. They learn it within a second anyway. */
+  /** Resolves when open sessions know what other servers had changed before. They learn it anyway, within a second. */
   catchUp(): Promise<void>
 }
 

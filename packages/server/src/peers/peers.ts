@@ -66,7 +66,8 @@ export const addressOf = (...ids: readonly string[]): Address =>
 
 /**
  * The other servers that share the database. Messages to them are hints: each may be lost. Messages that are sent in one
- * iteration of the event loop travel together, and cursors within 10 ms. A server that does not listen at an address skips its messages unread.
+ * iteration of the event loop travel together, and cursors within 10 ms. A server that does not listen at an address skips
+ * its messages unread.
  */
 export class Peers {
   readonly serverId: ServerId = randomBytes(idBytes).toString('latin1')

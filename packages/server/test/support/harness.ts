@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Client, type ClientOptions, createClient } from '@plenum/client'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { createSecrets, type Secrets } from '../../src/access/credentials/secrets.ts'
-import { type Config, readConfig } from '../../src/config.ts'
+import { type Config, databaseSettingsOf, readConfig } from '../../src/config.ts'
 import { type Bus, createServerBus } from '../../src/bus.ts'
 import type { DocumentThreads } from '../../src/crdt/document-threads.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
@@ -86,8 +86,8 @@ export async function startServer(store: Store, options: ServerOptions = {}): Pr
 }
 
 /**
- * Starts two servers on one database, connected by this kind of link. Calls, and clients that use `url`, get them in turns. A call
- * returns when both servers know what it has changed: tests that expect it at once are right on one server only.
+ * Starts two servers on one database, connected by this kind of link. Calls, and clients that use `url`, get them in turns.
+ * A call returns when both servers know what it has changed: tests that expect it at once are right on one server only.
  */
 async function startPair(kind: LinkKind, options: ServerOptions, ports?: string[]): Promise<TestServer> {
   const optionsOfEach = await linkOptions(kind)
@@ -162,11 +162,7 @@ async function startOne(store: Store, options: ServerOptions): Promise<TestServe
   })
   const metrics = createMetrics()
   const database = await openDatabase({
-    url: config.databaseUrl,
-    dataDir,
-    durability: config.durability,
-    poolSize: config.databasePoolSize,
-    timeoutMs: config.databaseTimeoutSeconds * 1000,
+    ...databaseSettingsOf(config),
     observer: metrics.database,
     ...(sync && { sync }),
   })

@@ -305,7 +305,9 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
       if (result === 'malformed') return this.close('badMessage', 'Malformed awareness update.')
       if (result === 'tooLarge') return this.close('badMessage', 'An awareness state has at most 16 KiB.')
       room.relay.broadcastAwareness()
-      this.#participant.document[result === 'changed' ? 'markActive' : 'touch'](this.#participant)
+      const { document } = this.#participant
+      if (result === 'changed') document.markActive(this.#participant)
+      else document.touch(this.#participant)
     })
   }
 
