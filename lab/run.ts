@@ -36,7 +36,7 @@ const seed = number('seed', values.seed)
 const writes = number('writes', values.writes ?? (values.short ? '300' : '3000'))
 const trialsOf = (fault: Fault) =>
   values.trials === undefined ? (values.short ? 2 : fault.trials) : number('trials', values.trials)
-/** A control that is not seen in so many trials has not been seen. */
+/** A control that shows no fault in this many trials is reported as not found. */
 const maxControlTrials = 5
 /** Of a trial that has not been measured yet. */
 const guessedSeconds = 8

@@ -45,7 +45,7 @@ export interface Cluster {
   stop(): Promise<void>
 }
 
-/** Nobody listens on this port. */
+/** A port on which no program listens, so that servers cannot reach each other. */
 const unreachableUrl = 'postgresql://postgres@127.0.0.1:1/none'
 
 export async function startServices(): Promise<Services> {
