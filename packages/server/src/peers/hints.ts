@@ -2,7 +2,7 @@ import { createDecoder, readVarUint } from 'lib0/decoding'
 import { createEncoder, toUint8Array, writeVarUint } from 'lib0/encoding'
 import type { BusMessage } from '../bus.ts'
 import type { DocumentRef, EditorRef } from '../store/refs.ts'
-import { type Address, addressOf, type Peers } from './peers.ts'
+import { type Address, addressOf, type Peers, type ServerId } from './peers.ts'
 
 export const documentAddress = (apiKey: string, { organizationId, documentId }: DocumentRef): Address =>
   addressOf(apiKey, organizationId, documentId)
@@ -18,13 +18,19 @@ export const isNumbered = (message: BusMessage): message is Numbered =>
 
 /** Tells the servers that have the editor or the document open that it has new rows. */
 export function sendHint(peers: Peers, message: Numbered): void {
-  if (!peers.isNeeded) return
+  if (peers.count === 0) return
   const { apiKey } = message
   if (message.kind === 'editor') peers.send('editor', editorAddress(apiKey, message), unknownSeq)
   else peers.send('document', documentAddress(apiKey, message), encodeSeq(message.seq))
 }
 
-export const encodeSeq = (seq: number): Uint8Array => {
+/** Tells a server that has just opened the editor or the document how new this server's data is. It got no hints before. */
+export const tellNewest =
+  (peers: Peers, topic: 'editor' | 'document', address: Address, seq: () => number) =>
+  (server: ServerId): void =>
+    peers.send(topic, address, encodeSeq(seq()), [server])
+
+const encodeSeq = (seq: number): Uint8Array => {
   const encoder = createEncoder()
   writeVarUint(encoder, seq)
   return toUint8Array(encoder)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryLinks } from '../platform/server-link/memory-link.ts'
 import { SteppedClock } from '../../test/support/clock.ts'
-import { addressOf, everywhere, Peers } from './peers.ts'
+import { addressOf, allServers, everywhere, Peers } from './peers.ts'
 
 const log = { error: () => {}, info: () => {}, warn: () => {} }
 const idle = { onMessage: () => {}, onConnected: () => {}, onDisconnected: () => {}, onUnreachable: () => {} }
@@ -66,6 +66,48 @@ describe('[B1] messages between servers', () => {
     expect(a.numbers.sentMessages - before).toBe(2)
   })
 
+  test('[B1.6] a message goes only to the servers that have the address open, if this server knows them', async () => {
+    const createLink = createMemoryLinks()
+    const [a, b, ...others] = [1, 2, 3, 4, 5, 6].map(() => new Peers({ link: createLink(), log })) as [
+      Peers,
+      Peers,
+      ...Peers[],
+    ]
+    const all = [a, b, ...others]
+    for (const peers of all) peers.start()
+    for (let turn = 0; turn < 5; turn++) await nextTurn()
+    const here = addressOf('key', 'document')
+    const heard = async (send: () => void) => {
+      const before = all.map(({ numbers }) => numbers.receivedMessages)
+      send()
+      await nextTurn()
+      return all.map(({ numbers }, index) => numbers.receivedMessages - (before[index] ?? 0))
+    }
+    const sendHere = () => a.send('document', here, Uint8Array.of(1))
+
+    expect(a.reaches(here)).toBe(true)
+    expect(await heard(sendHere)).toEqual([0, 1, 1, 1, 1, 1])
+    const audience: string[] = []
+    const stop = a.limitTo(here, () => audience)
+    expect(a.reaches(here)).toBe(false)
+    expect(await heard(sendHere)).toEqual([0, 0, 0, 0, 0, 0])
+    audience.push(b.serverId)
+    expect(a.reaches(here)).toBe(true)
+    expect(await heard(sendHere)).toEqual([0, 1, 0, 0, 0, 0])
+    // What goes to all servers takes the rest with it.
+    expect(
+      await heard(() => {
+        sendHere()
+        a.send('document', here, Uint8Array.of(2), allServers)
+      }),
+    ).toEqual([0, 1, 1, 1, 1, 1])
+    // One message to all is cheaper than one for each of most servers.
+    for (const { serverId } of others.slice(0, 2)) audience.push(serverId)
+    expect(await heard(sendHere)).toEqual([0, 1, 1, 1, 1, 1])
+    stop()
+    expect(await heard(sendHere)).toEqual([0, 1, 1, 1, 1, 1])
+  })
+
   test('[B1.1] a server that stops or is silent for half a minute is gone, and one that sends is not', async () => {
     const createLink = createMemoryLinks()
     const clock = new SteppedClock()
@@ -75,8 +117,8 @@ describe('[B1] messages between servers', () => {
     a.onServerGone((server) => gone.push(server))
     a.start()
     b.start()
-    silent.start(idle)
-    silent.send(Uint8Array.of(1, ...Buffer.from('silent..'), 8, ...Buffer.from(everywhere, 'latin1'), 1, 1))
+    silent.start('silent..', idle)
+    silent.send(Uint8Array.of(2, 8, ...Buffer.from(everywhere, 'latin1'), 1, 1))
     await nextTurn()
     expect(a.count).toBe(2)
     for (let seconds = 0; seconds < 33; seconds += 1) {
@@ -99,11 +141,11 @@ describe('[B1] messages between servers', () => {
       throw new Error('fails')
     })
     a.start()
-    other.start(idle)
+    other.start('12345678', idle)
     const entry = (value: number) => [2, ...Buffer.from(everywhere, 'latin1'), 1, value]
-    for (const garbage of [[], [1], [1, 2, 3], [9, ...entry(5)], [1, ...Buffer.from('12345678'), 2, 3]])
+    for (const garbage of [[], [2], [2, 2, 3], [9, ...entry(5)], [2, 1, 2, 3, 4, 5, 6, 7, 8, 9]])
       other.send(Uint8Array.from(garbage))
-    other.send(Uint8Array.of(1, ...Buffer.from('12345678'), ...entry(7), ...entry(8)))
+    other.send(Uint8Array.of(2, ...entry(7), ...entry(8)))
     await nextTurn()
     expect(got).toEqual([7, 8])
   })

@@ -1,14 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createDecoder, hasContent, readUint8Array, readVarUint8Array } from 'lib0/decoding'
-import {
-  createEncoder,
-  type Encoder,
-  length,
-  toUint8Array,
-  writeUint8,
-  writeUint8Array,
-  writeVarUint8Array,
-} from 'lib0/encoding'
+import { encode, writeUint8, writeUint8Array, writeVarUint8Array } from 'lib0/encoding'
 import { type Clock, type StopTimer, systemClock } from '../platform/clock.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { PeerNumbers } from '../platform/metrics/peer-metrics.ts'
@@ -44,9 +36,20 @@ export type ServerId = string
 
 type Listener = (body: Uint8Array, from: ServerId) => void
 
+/** The servers that a message is for. */
+type Recipients = readonly ServerId[] | typeof allServers
+
+/** Something to send, with its topic and address. */
+interface Entry {
+  bytes: Uint8Array
+  to: Recipients
+}
+
+export const allServers = 'all servers'
+
 const idBytes = 8
 /** Servers of other formats are ignored. */
-const format = 1
+const format = 2
 /** The address of messages that concern all servers. */
 export const everywhere: Address = '\0'.repeat(idBytes)
 /** More bytes are not collected into one message. */
@@ -66,8 +69,8 @@ export const addressOf = (...ids: readonly string[]): Address =>
 
 /**
  * The other servers that share the database. Messages to them are hints: each may be lost. Messages that are sent in one
- * iteration of the event loop travel together, and cursors within 10 ms. A server that does not listen at an address skips
- * its messages unread.
+ * iteration of the event loop travel together, and cursors within 10 ms. They go to the servers that have something open at
+ * the address or, if this server does not know which ones have, to all. A server that does not listen there skips them.
  */
 export class Peers {
   readonly serverId: ServerId = randomBytes(idBytes).toString('latin1')
@@ -80,7 +83,10 @@ export class Peers {
   /** When each other server was last heard. */
   readonly #heardAt = new Map<ServerId, number>()
   readonly #numbers = { sentMessages: 0, sentBytes: 0, receivedMessages: 0, receivedBytes: 0 }
-  #batch: Encoder | undefined
+  /** By address: the other servers that have it open. */
+  readonly #audiences = new Map<Address, () => readonly ServerId[]>()
+  #batch: Entry[] = []
+  #batchBytes = 0
   /** Cancels the next flush that is scheduled, for the end of this iteration of the event loop or for later. */
   readonly #cancelFlush: { soon?: StopTimer | undefined; later?: StopTimer | undefined } = {}
   #stopTimers: StopTimer[] = []
@@ -117,9 +123,11 @@ export class Peers {
     return this.#link?.carriesData === true
   }
 
-  /** Whether messages reach another server. */
-  get isNeeded(): boolean {
-    return this.#heardAt.size > 0 && this.isConnected
+  /** Whether another server may have something open at the address, and can be reached. */
+  reaches(address: Address): boolean {
+    if (this.#heardAt.size === 0 || !this.isConnected) return false
+    const audience = this.#audiences.get(address)
+    return audience === undefined || audience().length > 0
   }
 
   /** How many other servers were heard lately. */
@@ -140,8 +148,8 @@ export class Peers {
       this.#clock.setInterval(() => this.send('servers', everywhere, alive), heartbeatMs),
       this.#clock.setInterval(() => this.#dropSilent(), checkMs),
     ]
-    this.#link.start({
-      onMessage: (message) => this.#receive(message),
+    this.#link.start(this.serverId, {
+      onMessage: (message, from) => this.#receive(message, from),
       onConnected: () => {
         this.#log.info({ link }, 'connected to the other servers')
         this.send('servers', everywhere, alive)
@@ -167,20 +175,30 @@ export class Peers {
     await this.#link?.stop()
   }
 
-  /** Sends the body to those who listen at the address on other servers. */
-  send(topic: Topic, address: Address, body: Uint8Array): void {
-    if (!this.isConnected) return
-    let batch = this.#batch
-    if (!batch) {
-      batch = createEncoder()
-      writeUint8(batch, format)
-      writeUint8Array(batch, Buffer.from(this.serverId, 'latin1'))
-      this.#batch = batch
+  /** From now on, messages at the address go only to these servers. Returns a function that ends it. */
+  limitTo(address: Address, servers: () => readonly ServerId[]): () => void {
+    this.#audiences.set(address, servers)
+    return () => {
+      if (this.#audiences.get(address) === servers) this.#audiences.delete(address)
     }
-    writeUint8(batch, topics[topic])
-    writeUint8Array(batch, Buffer.from(address, 'latin1'))
-    writeVarUint8Array(batch, body)
-    if (length(batch) > maxBatchBytes) this.#flush()
+  }
+
+  /** Sends the body to those who listen at the address on other servers. Default: on those that have it open. */
+  send(
+    topic: Topic,
+    address: Address,
+    body: Uint8Array,
+    to: Recipients = this.#audiences.get(address)?.() ?? allServers,
+  ): void {
+    if (!this.isConnected || to.length === 0) return
+    const bytes = encode((encoder) => {
+      writeUint8(encoder, topics[topic])
+      writeUint8Array(encoder, Buffer.from(address, 'latin1'))
+      writeVarUint8Array(encoder, body)
+    })
+    this.#batch.push({ bytes, to })
+    this.#batchBytes += bytes.length
+    if (this.#batchBytes > maxBatchBytes) this.#flush()
     else if (topic === 'awareness') this.#flushLater()
     else this.#flushSoon()
   }
@@ -199,12 +217,21 @@ export class Peers {
     this.#cancelFlush.soon?.()
     this.#cancelFlush.later?.()
     this.#cancelFlush.soon = this.#cancelFlush.later = undefined
-    if (!this.#batch) return
-    const message = toUint8Array(this.#batch)
-    this.#batch = undefined
+    const batch = this.#batch
+    this.#batch = []
+    this.#batchBytes = 0
+    if (batch.length === 0) return
+    const byServer = entriesByServer(batch)
+    // One message to all costs one sending and a receipt at each server. Messages to some cost one of both for each of them.
+    if (!byServer || byServer.size * 2 > this.count) this.#sendMessage(batch)
+    else for (const [server, entries] of byServer) this.#sendMessage(entries, [server])
+  }
+
+  #sendMessage(entries: readonly Entry[], to?: readonly ServerId[]): void {
+    const message = Buffer.concat([Uint8Array.of(format), ...entries.map(({ bytes }) => bytes)])
     this.#numbers.sentMessages += 1
     this.#numbers.sentBytes += message.length
-    this.#link?.send(message)
+    this.#link?.send(message, to)
   }
 
   /** Calls the listener with the messages at the address. Returns a function that ends it. */
@@ -231,13 +258,12 @@ export class Peers {
     return () => void this.#goneListeners.delete(listener)
   }
 
-  #receive(message: Uint8Array): void {
+  #receive(message: Uint8Array, from: ServerId): void {
     this.#numbers.receivedMessages += 1
     this.#numbers.receivedBytes += message.length
     try {
       const decoder = createDecoder(message)
       if (decoder.arr[decoder.pos++] !== format) return
-      const from = latin1(readUint8Array(decoder, idBytes))
       // It has just started, and knows of this server when it hears from it.
       if (!this.#heardAt.has(from)) this.send('servers', everywhere, alive)
       this.#heardAt.set(from, this.#clock.elapsed())
@@ -269,6 +295,20 @@ export class Peers {
       this.#log.error({ err: error }, 'a message of another server cannot be handled')
     }
   }
+}
+
+/** The entries that each server gets. Undefined if all servers get some of them. */
+function entriesByServer(batch: readonly Entry[]): Map<ServerId, Entry[]> | undefined {
+  const byServer = new Map<ServerId, Entry[]>()
+  for (const entry of batch) {
+    if (entry.to === allServers) return undefined
+    for (const server of entry.to) {
+      const entries = byServer.get(server)
+      if (entries) entries.push(entry)
+      else byServer.set(server, [entry])
+    }
+  }
+  return byServer
 }
 
 const latin1 = (bytes: Uint8Array) =>

@@ -31,10 +31,10 @@ function createScene() {
     const link: ServerLink = Object.create(memory, {
       isConnected: { get: () => memory.isConnected },
       send: {
-        value: (message: Uint8Array) => {
-          // Signs of life are not counted. The topic follows a byte for the format, and the sender.
-          if (message[9] !== topics.servers) sent++
-          if (!loses.all) memory.send(message)
+        value: (message: Uint8Array, to?: readonly string[]) => {
+          // Signs of life are not counted. The topic follows a byte for the format.
+          if (message[1] !== topics.servers) sent++
+          if (!loses.all) memory.send(message, to)
         },
       },
     })

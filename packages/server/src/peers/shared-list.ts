@@ -9,7 +9,7 @@ import {
   type SharedItem,
   writeListMessage,
 } from './list-messages.ts'
-import type { Address, Peers, ServerId, Topic } from './peers.ts'
+import { type Address, allServers, type Peers, type ServerId, type Topic } from './peers.ts'
 
 /** What a list is about on this server. */
 export interface SharedListSource {
@@ -21,6 +21,8 @@ export interface SharedListSource {
   onItem(server: ServerId, key: string, item: SharedItem): void
   /** The item of another server is gone. */
   onRemoved(server: ServerId, key: string): void
+  /** Another server has opened the list. */
+  onServer?(server: ServerId): void
   /** Runs the steps one by one, in turns with other work. */
   run(steps: Iterator<unknown>): void
 }
@@ -65,7 +67,8 @@ export class SharedList {
   readonly #sent = new LazyMap<string, bigint>()
   #stopListening: (() => void) | undefined
   #isSendingAll = false
-  #mustSendAll = false
+  /** The servers that need all own items. */
+  readonly #askers = new Set<ServerId>()
   #askedAt = -Infinity
   #mustAskAgain = false
 
@@ -78,6 +81,10 @@ export class SharedList {
     return this.#servers.size > 0
   }
 
+  get #serverIds(): ServerId[] {
+    return Array.from(this.#servers.keys())
+  }
+
   get #isOpen(): boolean {
     return this.#stopListening !== undefined
   }
@@ -86,7 +93,11 @@ export class SharedList {
   open(): void {
     if (this.#isOpen) return
     const { peers, topic, address, onOpened } = this.#deps
-    this.#stopListening = peers.listen(topic, address, (body, from) => this.#receive(body, from))
+    const stops = [
+      peers.listen(topic, address, (body, from) => this.#receive(body, from)),
+      peers.limitTo(address, () => this.#serverIds),
+    ]
+    this.#stopListening = () => stops.forEach((stop) => stop())
     onOpened(this)
     this.ask()
     // The first message may be lost, and without an answer nothing would show it.
@@ -100,7 +111,7 @@ export class SharedList {
     this.#stopListening = undefined
     this.#deps.onClosed(this)
     if (this.isShared) this.#send({ kind: 'closed' })
-    for (const server of Array.from(this.#servers.keys())) this.dropServer(server)
+    for (const server of this.#serverIds) this.dropServer(server)
   }
 
   /** Asks the other servers for all their items, because some may be missing. */
@@ -108,11 +119,16 @@ export class SharedList {
     if (!this.#isOpen) return
     this.#askedAt = this.#deps.clock.elapsed()
     this.#mustAskAgain = false
-    this.#send({ kind: 'ask' })
+    this.#send({ kind: 'ask' }, allServers)
   }
 
-  /** Call it when an own item may have changed. With `isRepeated` it is sent even if it has not. */
-  update(key: string, isRepeated = false): void {
+  /** Call it when an own item may have changed. */
+  update(key: string): void {
+    this.#sendItem(key, [])
+  }
+
+  /** Sends the item to all servers if it has changed, and else to the askers. */
+  #sendItem(key: string, askers: readonly ServerId[]): void {
     if (!this.isShared) return
     const item = this.#deps.source.ownItem(key)
     if (!item) {
@@ -120,9 +136,9 @@ export class SharedList {
       return
     }
     const fingerprint = fingerprintOf(key, item.content)
-    if (!isRepeated && this.#sent.get(key) === fingerprint) return
+    const to = this.#sent.get(key) === fingerprint ? askers : this.#serverIds
     this.#sent.set(key, fingerprint)
-    this.#send({ kind: 'item', key, ...item })
+    if (to.length > 0) this.#send({ kind: 'item', key, ...item }, to)
   }
 
   /** Called every few seconds. With `isDigestDue`, repeats the digest. */
@@ -142,21 +158,22 @@ export class SharedList {
     const dropped = this.#servers.get(server)
     if (!dropped) return
     this.#servers.delete(server)
+    this.#askers.delete(server)
     if (!this.isShared) this.#sent.clear()
     for (const key of dropped.items.keys()) this.#deps.source.onRemoved(server, key)
   }
 
-  #send(message: ListMessage): void {
+  #send(message: ListMessage, to: readonly ServerId[] | typeof allServers = this.#serverIds): void {
     const { peers, topic, address } = this.#deps
-    peers.send(topic, address, writeListMessage(message))
+    peers.send(topic, address, writeListMessage(message), to)
   }
 
-  #sendDigest(): void {
-    this.#send({ kind: 'digest', digest: digestOf(this.#sent.values()) })
+  #sendDigest(to?: readonly ServerId[]): void {
+    this.#send({ kind: 'digest', digest: digestOf(this.#sent.values()) }, to)
   }
 
-  #sendAll(): void {
-    this.#mustSendAll = true
+  #sendAllTo(server: ServerId): void {
+    this.#askers.add(server)
     if (this.#isSendingAll) return
     this.#isSendingAll = true
     this.#deps.source.run(this.#sendAllSteps())
@@ -164,14 +181,15 @@ export class SharedList {
 
   *#sendAllSteps(): Generator<undefined> {
     try {
-      while (this.#mustSendAll && this.isShared) {
-        this.#mustSendAll = false
-        this.#send({ kind: 'all' })
+      while (this.#askers.size > 0) {
+        const askers = Array.from(this.#askers)
+        this.#askers.clear()
+        this.#send({ kind: 'all' }, askers)
         for (const key of Array.from(this.#deps.source.ownKeys())) {
-          this.update(key, true)
+          this.#sendItem(key, askers)
           yield
         }
-        if (this.isShared) this.#sendDigest()
+        if (this.isShared) this.#sendDigest(askers)
       }
     } finally {
       this.#isSendingAll = false
@@ -194,7 +212,8 @@ export class SharedList {
     server.lastMessageAt = this.#deps.clock.elapsed()
     this.#servers.set(from, server)
     // A server that is new here has not received the own items.
-    if (!known || message.kind === 'ask') this.#sendAll()
+    if (!known || message.kind === 'ask') this.#sendAllTo(from)
+    if (!known) this.#deps.source.onServer?.(from)
     switch (message.kind) {
       case 'ask':
         break

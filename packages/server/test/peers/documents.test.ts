@@ -7,6 +7,7 @@ import { RealtimeSocket } from '../support/clients/realtime-socket.ts'
 import { yjsClient } from '../support/clients/yjs-client.ts'
 import * as given from '../support/given.ts'
 import { linkKinds } from '../support/links.ts'
+import { metric } from '../support/metrics-page.ts'
 import { useTwoServers } from '../support/two-servers.ts'
 import { tokenFor } from '../support/user-tokens.ts'
 
@@ -54,6 +55,31 @@ describe.each(linkKinds)('documents that are open on two servers (%s)', (kind) =
     const editor = { ...ref, editorId: 'note', type: 'text' as const }
     await client.crdt.update({ ...editor, data: 'by REST' })
     await eventually(() => [ada, bob].map(({ text }) => text.toString())).toEqual(['by REST', 'by REST'])
+  })
+
+  test('[B1.6] a server hears nothing of what users type in a document that only another server has open', async () => {
+    const { connect } = await scene()
+    const editorOn = async (server: typeof a, userId: string) =>
+      (await connect(server, userId)).document('org_1', 'doc_1').editor('note')
+    const ada = await editorOn(a, 'ada')
+    const heard = async () => (await metric(b, 'plenum_peer_messages_total', { direction: 'received' })) ?? 0
+    const type = async (count: number) => {
+      for (let n = 0; n < count; n++) {
+        ada.doc.getText().insert(0, 'a')
+        await ada.whenSaved()
+      }
+    }
+    await type(1)
+    const before = await heard()
+    await type(20)
+    // Servers also send signs of life, and what they have counted for rate limits.
+    expect((await heard()) - before).toBeLessThan(10)
+    if (kind === 'no link') return
+    const bob = await editorOn(b, 'bob')
+    await eventually(() => bob.doc.getText().length).toBe(21)
+    const beforeBoth = await heard()
+    await type(20)
+    await eventually(heard).toBeGreaterThanOrEqual(beforeBoth + 20)
   })
 
   test('[B2.1] [R11] a client that moves to another server resumes behind everything it has seen', async () => {

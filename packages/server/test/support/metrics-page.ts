@@ -36,7 +36,8 @@ export function parseMetrics(text: string): Family[] {
 
 function parseSample(line: string, family: Family | undefined): Sample {
   const [, name, labels = '', value] = sampleLine.exec(line) ?? []
-  if (name === undefined || Number.isNaN(Number(value?.replace('+Inf', 'Infinity')))) {
+  // A value that cannot be computed yet is `Nan`.
+  if (name === undefined || (value !== 'Nan' && Number.isNaN(Number(value?.replace('+Inf', 'Infinity'))))) {
     throw new Error(`This is no sample: ${line}`)
   }
   const suffixes = family?.type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']

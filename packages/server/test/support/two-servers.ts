@@ -70,11 +70,11 @@ export function cuttableLink(link: ServerLink) {
       get isConnected() {
         return !isCut && link.isConnected
       },
-      start(on) {
+      start(ownId, on) {
         listener = on
-        link.start({ ...on, onMessage: (message) => !isCut && on.onMessage(message) })
+        link.start(ownId, { ...on, onMessage: (message, from) => !isCut && on.onMessage(message, from) })
       },
-      send: (message) => !isCut && link.send(message),
+      send: (message, to) => !isCut && link.send(message, to),
       stop: () => link.stop(),
     } satisfies ServerLink as ServerLink,
     cut() {

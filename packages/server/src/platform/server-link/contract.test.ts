@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:tls'
@@ -64,19 +64,26 @@ const redis: ConnectedService = {
 }
 const redisChannel = randomUUID()
 
+type Started = ReturnType<typeof startLink>
+
 /** Starts a link and records what it reports. */
 function startLink(service: Service, url = service.url) {
   const link = service.createLink(url)
+  const id = randomBytes(8).toString('latin1')
   const messages: Uint8Array[] = []
+  const senders = new Set<string>()
   const events: string[] = []
-  link.start({
-    onMessage: (message) => messages.push(message),
+  link.start(id, {
+    onMessage: (message, from) => {
+      messages.push(message)
+      senders.add(from)
+    },
     onConnected: () => events.push('connected'),
     onDisconnected: () => events.push('disconnected'),
     onUnreachable: () => events.push('unreachable'),
   })
   onTestFinished(() => link.stop())
-  return { link, messages, events }
+  return { id, link, messages, senders, events }
 }
 
 const until = async (condition: () => boolean) => expect.poll(condition, { interval: 5 }).toBe(true)
@@ -102,7 +109,26 @@ describe.each([memory, postgres, redis])('link: $name', (service) => {
     expect(hex(b.messages)).toEqual(hex(sent))
     expect(hex(a.messages)).toEqual(hex([fromB]))
     expect(hex(c.messages.filter((one) => !Buffer.from(fromB).equals(one)))).toEqual(hex(sent))
+    expect([...a.senders, ...b.senders]).toEqual([b.id, a.id])
     expect(a.link.delayMs).toBeGreaterThanOrEqual(0)
+  })
+
+  test('[B1.2] a message to some servers reaches only them, in order with the messages to all', async () => {
+    const [a, b, c, d] = [1, 2, 3, 4].map(() => startLink(service)) as [Started, Started, Started, Started]
+    await connected(a, b, c, d)
+    const recipients = [[b.id], undefined, [b.id, c.id], [d.id], undefined, [c.id], ['unknown.'], undefined]
+    // The sizes differ, and some do not fit into one frame.
+    const sent = recipients.map((to, index) => ({ to, message: bytesOf(4_000 * index + 1) }))
+    for (const { to, message } of sent) a.link.send(message, to)
+    const others = [b, c, d]
+    const last = sent.at(-1)?.message.length
+    await until(() => others.every(({ messages }) => messages.at(-1)?.length === last))
+    for (const { id, messages } of others) {
+      expect(hex(messages)).toEqual(
+        hex(sent.flatMap(({ to, message }) => (to === undefined || to.includes(id) ? [message] : []))),
+      )
+    }
+    expect(a.messages).toEqual([])
   })
 
   test('[B1.2] a message that is sent before the link is connected, or after it was stopped, is dropped', async () => {
@@ -111,7 +137,7 @@ describe.each([memory, postgres, redis])('link: $name', (service) => {
     expect(a.isConnected).toBe(false)
     a.send(bytesOf(1))
     const ignored = { onMessage: () => {}, onConnected: () => {}, onDisconnected: () => {} }
-    a.start({ ...ignored, onUnreachable: () => {} })
+    a.start('server-a', { ...ignored, onUnreachable: () => {} })
     await connected({ link: a })
     a.send(bytesOf(2))
     await a.stop()
@@ -203,7 +229,7 @@ describe('Redis', () => {
     const report = (address: string) => {
       const link = redis.createLink(address)
       const ignored = { onMessage: () => {}, onConnected: () => {}, onDisconnected: () => {} }
-      link.start({ ...ignored, onUnreachable: (reason) => reasons.push(reason) })
+      link.start('server-a', { ...ignored, onUnreachable: (reason) => reasons.push(reason) })
       onTestFinished(() => link.stop())
     }
     report(url.replace('//', '//nobody:canary@'))

@@ -15,7 +15,7 @@ const readerOf = () => {
 }
 
 describe('[B1.2] frames of messages', () => {
-  const writer = new FrameWriter(headerBytes + 3)
+  const writer = new FrameWriter('sender-1', headerBytes + 3)
   const framesOf = (text: string) => writer.framesOf(Buffer.from(text))
 
   test('[B1.2] a frame that arrives again, or after a later one, is ignored', () => {
@@ -34,7 +34,7 @@ describe('[B1.2] frames of messages', () => {
   })
 
   test('[B1.2] a message that grows too large is dropped, and so is one whose sender fell silent', () => {
-    const large = new FrameWriter(headerBytes + maxMessageBytes / 2)
+    const large = new FrameWriter('sender-2', headerBytes + maxMessageBytes / 2)
     const { read, reader } = readerOf()
     expect(read(large.framesOf(Buffer.alloc(maxMessageBytes + 1)))).toEqual([])
     const [first, ...rest] = framesOf('123456789')

@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto'
-
 /**
  * Messages travel in frames: a byte for the kind, the sender, the number of the frame, then bytes of the message. A message
  * that does not fit into one frame has several, with consecutive numbers.
@@ -27,11 +25,12 @@ export const isProbe = ({ kind }: Frame): boolean => kind === kinds.probe
 /** Writes the frames of one server. */
 export class FrameWriter {
   /** 8 characters of one byte each. */
-  readonly sender = randomBytes(senderBytes).toString('latin1')
+  readonly sender: string
   readonly #maxFrameBytes: number
   #number = 0
 
-  constructor(maxFrameBytes: number) {
+  constructor(sender: string, maxFrameBytes: number) {
+    this.sender = sender
     this.#maxFrameBytes = maxFrameBytes
   }
 

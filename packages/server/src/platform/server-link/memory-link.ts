@@ -2,28 +2,31 @@ import type { ServerLink, ServerLinkListener } from './server-link.ts'
 
 /** Connects servers within one process. Each call of the returned function creates the link of one server. */
 export function createMemoryLinks({ carriesData = true } = {}): () => ServerLink {
-  const connected = new Map<ServerLink, ServerLinkListener>()
+  /** By the ids of the servers. */
+  const connected = new Map<string, ServerLinkListener>()
   return () => {
+    let ownId = ''
     const link: ServerLink = {
       name: 'memory',
       carriesData,
       delayMs: 0,
       get isConnected() {
-        return connected.has(link)
+        return connected.has(ownId)
       },
-      start(listener) {
-        connected.set(link, listener)
+      start(id, listener) {
+        ownId = id
+        connected.set(ownId, listener)
         queueMicrotask(() => listener.onConnected())
       },
-      send(message) {
-        if (!connected.has(link)) return
+      send(message, to = Array.from(connected.keys())) {
+        if (!connected.has(ownId)) return
         const copy = Uint8Array.from(message)
-        for (const other of connected.keys()) {
-          if (other !== link) setImmediate(() => connected.get(other)?.onMessage(copy))
+        for (const id of to) {
+          if (id !== ownId) setImmediate(() => connected.get(id)?.onMessage(copy, ownId))
         }
       },
       async stop() {
-        connected.delete(link)
+        connected.delete(ownId)
       },
     }
     return link

@@ -15,7 +15,7 @@ const maxFramesPerStatement = 100
 /** Messages are dropped while frames with more characters wait. */
 const maxWaitingCharacters = 2 * maxMessageBytes
 /** The channels of a database are shared by its schemas. The number is that of the format of frames. */
-const channelQuery = `select 'plenum_1_' || md5(current_schema()) as channel`
+const channelQuery = `select 'plenum_2_' || md5(current_schema()) as channel`
 
 /**
  * Sends messages with NOTIFY. It has its own connections, because a transaction that writes and notifies would hold a lock of
@@ -27,21 +27,26 @@ export const createPostgresLink = ({ url, ...options }: LinkOptions & { url: str
       name: 'PostgreSQL',
       carriesData: false,
       maxFrameBytes,
-      open: (events) => new PostgresLinkConnection(url, events),
+      open: (ownId, events) => new PostgresLinkConnection(url, ownId, events),
     },
     options,
   )
+
+interface Notification {
+  channel: string
+  text: string
+}
 
 class PostgresLinkConnection implements TransportConnection {
   readonly #listener: pg.Client
   readonly #sender: pg.Client
   readonly #onLost: (error: Error) => void
   #channel = ''
-  #waiting: string[] = []
+  #waiting: Notification[] = []
   #waitingCharacters = 0
   #sending: Promise<void> | undefined
 
-  constructor(url: string, { onOpen, onFrame, onLost }: TransportEvents) {
+  constructor(url: string, ownId: string, { onOpen, onFrame, onLost }: TransportEvents) {
     const open = () => {
       const client = new pg.Client({
         connectionString: url,
@@ -58,15 +63,16 @@ class PostgresLinkConnection implements TransportConnection {
     this.#listener = open()
     this.#sender = open()
     this.#listener.on('notification', ({ payload = '' }) => onFrame(Buffer.from(payload, 'base64')))
-    this.#open().then(onOpen, onLost)
+    this.#open(ownId).then(onOpen, onLost)
   }
 
-  send(frames: readonly Buffer[]): void {
+  send(frames: readonly Buffer[], to?: readonly string[]): void {
     if (this.#waitingCharacters > maxWaitingCharacters) return
+    const channels = to ? to.map((id) => this.#channelOf(id)) : [this.#channel]
     for (const frame of frames) {
       const text = frame.toString('base64')
-      this.#waiting.push(text)
-      this.#waitingCharacters += text.length
+      for (const channel of channels) this.#waiting.push({ channel, text })
+      this.#waitingCharacters += text.length * channels.length
     }
     this.#sending ??= this.#sendWaiting()
   }
@@ -80,23 +86,29 @@ class PostgresLinkConnection implements TransportConnection {
     for (const { connection } of [this.#listener, this.#sender]) connection.stream.destroy()
   }
 
-  async #open(): Promise<void> {
+  /** The channel of one server. */
+  #channelOf(id: string): string {
+    return `${this.#channel}_${Buffer.from(id, 'latin1').toString('hex')}`
+  }
+
+  async #open(ownId: string): Promise<void> {
     await Promise.all([this.#listener.connect(), this.#sender.connect()])
     const { rows } = await this.#listener.query<{ channel: string }>(channelQuery)
     this.#channel = rows[0]?.channel ?? ''
-    await this.#listener.query(`listen ${pg.escapeIdentifier(this.#channel)}`)
+    for (const channel of [this.#channel, this.#channelOf(ownId)])
+      await this.#listener.query(`listen ${pg.escapeIdentifier(channel)}`)
   }
 
   /** Frames that arrive while a statement runs are sent together by the next one. */
   async #sendWaiting(): Promise<void> {
     try {
       while (this.#waiting.length > 0) {
-        const frames = this.#waiting.splice(0, maxFramesPerStatement)
-        for (const { length } of frames) this.#waitingCharacters -= length
+        const sent = this.#waiting.splice(0, maxFramesPerStatement)
+        for (const { text } of sent) this.#waitingCharacters -= text.length
         await this.#sender.query({
           name: 'send',
-          text: 'select pg_notify($1, frame) from unnest($2::text[]) as frame',
-          values: [this.#channel, frames],
+          text: 'select pg_notify(channel, frame) from unnest($1::text[], $2::text[]) as sent (channel, frame)',
+          values: [sent.map(({ channel }) => channel), sent.map(({ text }) => text)],
         })
       }
     } catch (error) {

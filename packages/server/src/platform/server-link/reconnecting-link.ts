@@ -2,13 +2,13 @@ import { type Clock, type StopTimer, systemClock } from '../clock.ts'
 import { FrameReader, FrameWriter, isProbe, maxMessageBytes, readFrame } from './frames.ts'
 import type { ServerLink, ServerLinkListener } from './server-link.ts'
 
-/** A service that passes frames to all servers, including the one that sends them. */
+/** A service that passes frames to all servers, including the one that sends them, or to some. */
 export interface Transport {
   readonly name: string
   readonly carriesData: boolean
   readonly maxFrameBytes: number
   /** Begins to connect. Calls the events later, not within this call. */
-  open(events: TransportEvents): TransportConnection
+  open(ownId: string, events: TransportEvents): TransportConnection
 }
 
 export interface TransportEvents {
@@ -19,8 +19,8 @@ export interface TransportEvents {
 }
 
 export interface TransportConnection {
-  /** Sends the frames of one message, all or none of them. */
-  send(frames: readonly Buffer[]): void
+  /** Sends the frames of one message, all or none of them, to the servers with these ids. Default: to all. */
+  send(frames: readonly Buffer[], to?: readonly string[]): void
   /** Resolves when the frames that were sent are on their way and the connection is closed. */
   close(): Promise<void>
   /** Closes the connection at once, also one that does not answer. */
@@ -58,7 +58,7 @@ export class ReconnectingLink implements ServerLink {
   readonly #transport: Transport
   readonly #clock: Clock
   readonly #timing: LinkTiming
-  readonly #writer: FrameWriter
+  #writer = new FrameWriter('', 0)
   readonly #reader = new FrameReader()
   #listener: ServerLinkListener | undefined
   #connection: TransportConnection | undefined
@@ -75,17 +75,17 @@ export class ReconnectingLink implements ServerLink {
     this.#transport = transport
     this.#clock = clock
     this.#timing = { ...defaultTiming, ...timing }
-    this.#writer = new FrameWriter(transport.maxFrameBytes)
   }
 
-  start(listener: ServerLinkListener): void {
+  start(ownId: string, listener: ServerLinkListener): void {
+    this.#writer = new FrameWriter(ownId, this.#transport.maxFrameBytes)
     this.#listener = listener
     this.#connect()
   }
 
-  send(message: Uint8Array): void {
+  send(message: Uint8Array, to?: readonly string[]): void {
     if (!this.isConnected || message.length > maxMessageBytes) return
-    this.#connection?.send(this.#writer.framesOf(message))
+    this.#connection?.send(this.#writer.framesOf(message), to)
   }
 
   async stop(): Promise<void> {
@@ -105,7 +105,7 @@ export class ReconnectingLink implements ServerLink {
   }
 
   #connect(): void {
-    const connection = this.#transport.open({
+    const connection = this.#transport.open(this.#writer.sender, {
       onOpen: () => {
         if (this.#connection === connection) this.#sendProbe()
       },
@@ -136,7 +136,7 @@ export class ReconnectingLink implements ServerLink {
     if (isOwn && isProbe(frame) && frame.number === this.#probe.number) this.#onProbeReturned()
     if (isOwn || !this.isConnected) return
     const message = this.#reader.read(frame, this.#clock.elapsed())
-    if (message) this.#listener?.onMessage(message)
+    if (message) this.#listener?.onMessage(message, frame.sender)
   }
 
   #onProbeReturned(): void {

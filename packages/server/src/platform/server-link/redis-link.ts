@@ -17,14 +17,14 @@ export interface RedisLinkOptions extends LinkOptions {
   findDatabaseId: () => Promise<string>
 }
 
-/** Sends messages with PUBLISH, on one channel for all servers of a database. */
+/** Sends messages with PUBLISH, on a channel for all servers of a database and on one for each of them. */
 export const createRedisLink = ({ url, findDatabaseId, ...options }: RedisLinkOptions): ServerLink =>
   new ReconnectingLink(
     {
       name: 'Redis',
       carriesData: true,
       maxFrameBytes: Infinity,
-      open: (events) => new RedisLinkConnection(url, findDatabaseId, events),
+      open: (ownId, events) => new RedisLinkConnection(url, findDatabaseId, ownId, events),
     },
     options,
   )
@@ -38,19 +38,27 @@ class RedisLinkConnection implements TransportConnection {
   #lastSent: Promise<unknown> | undefined
   #isDestroyed = false
 
-  constructor(url: string, findDatabaseId: () => Promise<string>, events: TransportEvents) {
+  constructor(url: string, findDatabaseId: () => Promise<string>, ownId: string, events: TransportEvents) {
     this.#events = events
-    this.#open(url, findDatabaseId).then(events.onOpen, events.onLost)
+    this.#open(url, findDatabaseId, ownId).then(events.onOpen, events.onLost)
   }
 
-  send(frames: readonly Buffer[]): void {
-    for (const frame of frames) {
-      if (this.#waitingBytes > maxWaitingBytes) return
-      this.#waitingBytes += frame.length
-      const onSent = () => void (this.#waitingBytes -= frame.length)
-      // Redis answers in order. A failure is reported by the connection itself.
-      this.#lastSent = this.#publisher?.publish(this.#channel, frame).then(onSent, onSent)
-    }
+  send(frames: readonly Buffer[], to?: readonly string[]): void {
+    const channels = to ? to.map((id) => this.#channelOf(id)) : [this.#channel]
+    for (const channel of channels) for (const frame of frames) this.#publish(channel, frame)
+  }
+
+  #publish(channel: string, frame: Buffer): void {
+    if (this.#waitingBytes > maxWaitingBytes) return
+    this.#waitingBytes += frame.length
+    const onSent = () => void (this.#waitingBytes -= frame.length)
+    // Redis answers in order. A failure is reported by the connection itself.
+    this.#lastSent = this.#publisher?.publish(channel, frame).then(onSent, onSent)
+  }
+
+  /** The channel of one server. */
+  #channelOf(id: string): string {
+    return `${this.#channel} ${Buffer.from(id, 'latin1').toString('hex')}`
   }
 
   async close(): Promise<void> {
@@ -64,17 +72,17 @@ class RedisLinkConnection implements TransportConnection {
     this.#subscriber?.disconnect()
   }
 
-  async #open(url: string, findDatabaseId: () => Promise<string>): Promise<void> {
+  async #open(url: string, findDatabaseId: () => Promise<string>, ownId: string): Promise<void> {
     // Loaded only if it is used, because loading takes some hundred milliseconds.
     const library = await import('ioredis')
     // The number is that of the format of frames.
-    this.#channel = `plenum 1 ${await findDatabaseId()}`
+    this.#channel = `plenum 2 ${await findDatabaseId()}`
     if (this.#isDestroyed) return
     const publisher = (this.#publisher = this.#create(library.Redis, url))
     const subscriber = (this.#subscriber = this.#create(library.Redis, url))
     subscriber.on('messageBuffer', (_channel: Buffer, frame: Buffer) => this.#events.onFrame(frame))
     await Promise.all([publisher.connect(), subscriber.connect()])
-    await subscriber.subscribe(this.#channel)
+    await subscriber.subscribe(this.#channel, this.#channelOf(ownId))
   }
 
   #create(Client: typeof Redis, url: string): Redis {

@@ -11,17 +11,17 @@ export interface ServerLink {
   readonly isConnected: boolean
   /** How long a message took at the last measurement. Undefined: none has ended since the link was last connected. */
   readonly delayMs: number | undefined
-  /** Connects, and connects again whenever the connection is lost. */
-  start(listener: ServerLinkListener): void
-  /** Sends the message to all other servers. While the link is not connected, the message is dropped. */
-  send(message: Uint8Array): void
+  /** Connects, and connects again whenever the connection is lost. The id has 8 characters of one byte each. */
+  start(ownId: string, listener: ServerLinkListener): void
+  /** Sends the message to the servers with these ids. Default: to all others. While the link is not connected, it is dropped. */
+  send(message: Uint8Array, to?: readonly string[]): void
   /** Resolves when the messages that were sent are on their way, or could not be sent, and the connection is closed. */
   stop(): Promise<void>
 }
 
 export interface ServerLinkListener {
-  /** Another server has sent the message. */
-  onMessage(message: Uint8Array): void
+  /** The server with this id has sent the message. */
+  onMessage(message: Uint8Array, from: string): void
   /** The link is connected, for the first time or again. Messages may have been missed before. */
   onConnected(): void
   /** The connection is lost. The reason contains no secret. */

@@ -311,7 +311,7 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
     appended: editorLog.Appended,
   ): void {
     const { peers } = this.#deps
-    if (peers.isNeeded) {
+    if (peers.reaches(room.address)) {
       peers.send('editor', room.address, encodeRow({ ...appended, owners, bytes }, peers.carriesData))
     }
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { decodeSeq } from '../../peers/hints.ts'
 import { addressOf, Peers } from '../../peers/peers.ts'
 import { SharedLists } from '../../peers/shared-lists.ts'
 import { systemClock } from '../../platform/clock.ts'
@@ -14,15 +15,18 @@ const run = (steps: Iterator<unknown>) => {
   while (!steps.next().done);
 }
 
+const address = addressOf('k1', 'o1', 'd1', 'e1')
+
 /** One editor on two servers, with a member on each that receives the states. */
 async function createScene() {
   const createLink = createMemoryLinks()
   const owners = new Map<number, string>()
-  const start = () => {
+  const start = (newestSeq: number) => {
     const peers = new Peers({ link: createLink(), log })
     const members = new Set<Member>()
     const relay = new EditorRelay({
-      address: addressOf('k1', 'o1', 'd1', 'e1'),
+      address,
+      newestSeq: () => newestSeq,
       members,
       ownerOf: (clientId) => owners.get(clientId),
       sharedLists: new SharedLists({ peers, clock: systemClock, log }),
@@ -30,6 +34,8 @@ async function createScene() {
     })
     peers.start()
     const received: AwarenessEntry[] = []
+    const newestOfOthers: number[] = []
+    peers.listen('editor', address, (body) => newestOfOthers.push(decodeSeq(body)))
     let sessions = 0
     const join = (userId: string, hasWriteRole = true) => {
       const member = {
@@ -61,12 +67,32 @@ async function createScene() {
       }
     }
     const viewer = join('viewer', false)
-    return { relay, join, viewer, received, seen: () => [...relay.awareness.clientIds].toSorted() }
+    return {
+      relay,
+      join,
+      viewer,
+      received,
+      newestOfOthers,
+      seen: () => [...relay.awareness.clientIds].toSorted(),
+    }
   }
-  const servers = [start(), start()] as const
+  const servers = [start(5), start(7)] as const
   await new Promise(setImmediate)
   return { a: servers[0], b: servers[1], owners }
 }
+
+describe('[B1.6] rows of an editor on two servers', () => {
+  test('[B1.6] servers that learn that both have the editor open tell each other the number of their newest row', async () => {
+    const { a, b } = await createScene()
+    await eventually(() => [a.newestOfOthers, b.newestOfOthers]).toEqual([[7], [5]])
+    b.viewer.leave()
+    b.join('bob')
+    await eventually(() => [a.newestOfOthers, b.newestOfOthers]).toEqual([
+      [7, 7],
+      [5, 5],
+    ])
+  })
+})
 
 describe('awareness states on two servers', () => {
   test('[B4.4] a client that repeats its state every 15 s is renewed on other servers, where clients would drop it after 30 s', async () => {

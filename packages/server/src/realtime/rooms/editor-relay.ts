@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { tellNewest } from '../../peers/hints.ts'
 import type { Address, Peers } from '../../peers/peers.ts'
 import type { SharedList, SharedListSource } from '../../peers/shared-list.ts'
 import type { SharedLists } from '../../peers/shared-lists.ts'
@@ -15,6 +16,8 @@ export interface EditorRelayDeps {
   members: ReadonlySet<Member>
   /** Returns the user who has written with a Yjs client id, or undefined. */
   ownerOf: (clientId: number) => string | undefined
+  /** The number of the newest row of the editor's log that this server knows. */
+  newestSeq: () => number
   sharedLists: SharedLists
   run: (steps: Iterator<unknown>) => void
 }
@@ -35,12 +38,12 @@ export class EditorRelay {
   readonly #address: Address
   #stopListening: (() => void) | undefined
 
-  constructor({ address, members, ownerOf, sharedLists, run }: EditorRelayDeps) {
+  constructor({ address, members, ownerOf, newestSeq, sharedLists, run }: EditorRelayDeps) {
     this.awareness = new AwarenessStates(ownerOf)
     this.#members = members
     this.#peers = sharedLists.peers
     this.#address = address
-    this.#shared = sharedLists.create('awareness', address, this.#createSource(run))
+    this.#shared = sharedLists.create('awareness', address, this.#createSource(newestSeq, run))
     this.#broadcast = createAwarenessBroadcast({
       states: this.awareness,
       members,
@@ -82,7 +85,7 @@ export class EditorRelay {
     if (this.awareness.changeCount > 0) this.#broadcast.start()
   }
 
-  #createSource(run: EditorRelayDeps['run']): SharedListSource {
+  #createSource(newestSeq: () => number, run: EditorRelayDeps['run']): SharedListSource {
     const { awareness } = this
     return {
       *ownKeys() {
@@ -101,6 +104,7 @@ export class EditorRelay {
         awareness.leave(sessionOf(server, Number(key)).sessionId)
         this.broadcastAwareness()
       },
+      onServer: tellNewest(this.#peers, 'editor', this.#address, newestSeq),
       run,
     }
   }

@@ -92,7 +92,14 @@ export class EditorRoom {
     })
     this.#limits = new RoomLimits(this.committed, this.#owners, maxBytes)
     const ownerOf = (clientId: number) => this.#owners.ownerOf(clientId)
-    this.relay = new EditorRelay({ ...deps, address: this.address, members: this.members, ownerOf })
+    const newestSeq = () => this.committed.seq
+    this.relay = new EditorRelay({
+      ...deps,
+      address: this.address,
+      members: this.members,
+      ownerOf,
+      newestSeq,
+    })
   }
 
   leave(member: Member): void {
