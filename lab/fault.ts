@@ -39,6 +39,8 @@ export interface Fault {
   links: readonly Link[]
   /** How many trials the long form makes with each link. */
   trials: number
+  /** About how long a trial takes. */
+  seconds: number
   cluster?: Partial<ClusterOptions>
   job?: Partial<WriterJob>
   /** Why the fault cannot be made on this machine. */

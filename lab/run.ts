@@ -38,8 +38,6 @@ const trialsOf = (fault: Fault) =>
   values.trials === undefined ? (values.short ? 2 : fault.trials) : number('trials', values.trials)
 /** A control that shows no fault in this many trials is reported as not found. */
 const maxControlTrials = 5
-/** Of a trial that has not been measured yet. */
-const guessedSeconds = 8
 
 /** Short trials are not shown one by one. */
 const progressMs = 2_000
@@ -150,7 +148,7 @@ function showProgress(
 function secondsLeft(): number {
   return plan.reduce((seconds, { fault, group: { real, missing } }) => {
     if (missing !== undefined) return seconds
-    const each = real.trials > 0 ? real.seconds / real.trials : guessedSeconds
+    const each = real.trials > 0 ? real.seconds / real.trials : fault.seconds
     return seconds + each * Math.max(0, trialsOf(fault) - real.trials)
   }, 0)
 }

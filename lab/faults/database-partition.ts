@@ -10,6 +10,7 @@ export const databasePartition: Fault = {
   title: 'a server cannot reach PostgreSQL, or does not hear it, or both, for up to 8 s',
   links: severalServers,
   trials: 15,
+  seconds: 15,
   cluster: { proxied: 'database' },
   run(scene) {
     const { cluster, random } = scene

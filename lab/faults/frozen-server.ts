@@ -7,6 +7,7 @@ export const frozenServer: Fault = {
   title: 'a server is stopped (SIGSTOP) for 2 to 8 s, and goes on',
   links: severalServers,
   trials: 20,
+  seconds: 15,
   run(scene) {
     const { cluster, random } = scene
     const server = random.of(cluster.servers)

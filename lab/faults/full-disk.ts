@@ -16,6 +16,7 @@ export const fullDisk: Fault = {
   title: 'the disk is full for 2 s',
   links: ['sqlite'],
   trials: 10,
+  seconds: 8,
   missing: () => (process.getuid?.() === 0 ? undefined : 'only root can mount a small disk'),
   async run(scene) {
     const folder = mkdtempSync(join(tmpdir(), 'plenum-lab-disk-'))

@@ -62,6 +62,7 @@ export const halfOpenConnection: Fault = {
   title: 'the network of a client falls silent, without a closed connection',
   links: ['postgres', 'redis'],
   trials: 3,
+  seconds: 40,
   run: (scene) => loseNetwork(scene, true),
   control: {
     name: 'a network that does not fall silent',

@@ -27,6 +27,7 @@ export const killedCompaction: Fault = {
   title: `a server is killed at one of ${points} points while it compacts an editor`,
   links: ['postgres'],
   trials: 36,
+  seconds: 4,
   cluster: { program: 'changed-server', servers: 1 },
   // Compaction is due after 64 KiB.
   job: { paddingLength: 4_000 },

@@ -6,6 +6,7 @@ export const killedPostgres: Fault = {
   title: 'PostgreSQL is killed, all its processes',
   links: severalServers,
   trials: 30,
+  seconds: 10,
   async run(scene) {
     const postgres = await scene.cluster.services.postgres()
     return underLoad(scene, { strike: () => postgres.kill(), heal: () => postgres.restart() })

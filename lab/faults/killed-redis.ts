@@ -6,6 +6,7 @@ export const killedRedis: Fault = {
   title: 'Redis is killed',
   links: ['redis'],
   trials: 30,
+  seconds: 8,
   async run(scene) {
     const redis = await scene.cluster.services.redis()
     return underLoad(scene, {

@@ -9,6 +9,7 @@ export const killedServerOnSqlite: Fault = {
   title: 'the only server is killed',
   links: ['sqlite'],
   trials: 80,
+  seconds: 4,
   async run(scene) {
     const { cluster } = scene
     const [server] = cluster.servers as [ServerProcess]

@@ -13,6 +13,7 @@ export const killedServer: Fault = {
   title: 'one of two servers is killed',
   links: severalServers,
   trials: 50,
+  seconds: 8,
   run: (scene) => kill(scene, [scene.random.of(scene.cluster.servers)]),
   control: {
     name: 'servers that acknowledge before they commit, both killed',

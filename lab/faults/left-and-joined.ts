@@ -50,6 +50,7 @@ export const leftAndJoined: Fault = {
   title: `the last client leaves an editor, and up to ${maxOffsetMs} ms later another one joins`,
   links: severalServers,
   trials: 500,
+  seconds: 0.3,
   run(scene) {
     const { cluster, random } = scene
     const [left, joined] = [random.of(cluster.servers), random.of(cluster.servers)]

@@ -11,6 +11,7 @@ export const openedAtOnce: Fault = {
   title: 'clients of both servers open a new document at the same moment, and write',
   links: severalServers,
   trials: 500,
+  seconds: 0.3,
   async run({ cluster, name, limitMs }) {
     const problems: string[] = []
     const connections = cluster.servers.map(({ url }) =>

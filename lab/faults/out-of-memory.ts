@@ -33,6 +33,7 @@ export const outOfMemory: Fault = {
   title: 'the kernel kills a server that is out of memory',
   links: severalServers,
   trials: 6,
+  seconds: 15,
   missing() {
     const group = createGroup()
     if ('missing' in group) return group.missing

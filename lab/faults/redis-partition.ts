@@ -9,6 +9,7 @@ export const redisPartition: Fault = {
   title: 'a server cannot reach Redis, or does not hear it, or both',
   links: ['redis'],
   trials: 15,
+  seconds: 12,
   cluster: { proxied: 'redis' },
   run(scene) {
     const { cluster, random } = scene

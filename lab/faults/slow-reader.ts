@@ -7,6 +7,7 @@ export const slowReader: Fault = {
   title: 'a client does not read for 3 s',
   links: severalServers,
   trials: 6,
+  seconds: 10,
   job: { paddingLength: 2_000 },
   run: (scene) =>
     underLoad(scene, {

@@ -40,6 +40,7 @@ export const stoppedServer: Fault = {
   title: 'one of two servers is stopped (SIGTERM)',
   links: severalServers,
   trials: 20,
+  seconds: 10,
   run: (scene) => stop(scene, 'SIGTERM'),
   control: {
     name: 'SIGKILL instead',
