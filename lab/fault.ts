@@ -64,9 +64,9 @@ export interface Control {
 /** Servers that share PostgreSQL. */
 export const severalServers: readonly Link[] = ['none', 'postgres', 'redis']
 
-/** Servers that learn of changes by messages only. They do not compare what they have open with the database. */
-export const trustsMessages: Control = {
-  name: 'servers that trust their messages',
+/** Servers that send messages, but do not look for changes of others in the database, and store none for them. */
+export const believesToBeAlone: Control = {
+  name: 'servers that believe that no other uses the database',
   shows: 'problems',
   cluster: { program: 'changed-server', env: { LAB_CHANGE: 'alone' } },
 }

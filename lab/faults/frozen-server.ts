@@ -4,10 +4,10 @@ import { underLoad } from '../under-load.ts'
 
 export const frozenServer: Fault = {
   id: 'F7',
-  title: 'a server is stopped (SIGSTOP) for 2 to 8 s, and goes on',
+  title: 'a server is frozen (SIGSTOP) for 2 to 8 s, every fifth time for 31 to 40 s, and goes on',
   links: severalServers,
   trials: 20,
-  seconds: 15,
+  seconds: 20,
   run(scene) {
     const { cluster, random } = scene
     const server = random.of(cluster.servers)
@@ -15,7 +15,7 @@ export const frozenServer: Fault = {
       stuck: server,
       strike: async () => server.signal('SIGSTOP'),
       async heal() {
-        await pause(2_000 + random(6_000))
+        await pause(random(5) === 0 ? 31_000 + random(9_000) : 2_000 + random(6_000))
         server.signal('SIGCONT')
       },
       revokes: 'while it lasts',

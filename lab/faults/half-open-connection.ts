@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createClient } from '@plenum/client'
 import { WebSocket } from 'ws'
+import { wordsIn } from '../../packages/server/test/support/words.ts'
 import { userToken } from '../../attack/tenant.ts'
+import { readText } from '../oracle.ts'
 import type { Fault, Result, Scene } from '../fault.ts'
 import { startProxy } from '../proxy.ts'
 import { editorId, organizationId } from '../raw-editor.ts'
@@ -9,6 +11,8 @@ import { editorId, organizationId } from '../raw-editor.ts'
 /** Within this time the server must have noticed that it cannot reach a client. */
 const noticeMs = 35_000
 const backMs = 20_000
+/** What the users write: before the network falls silent, meanwhile, and meanwhile on the other server. */
+const words = ['before', 'meanwhile', 'other'] as const
 
 async function loseNetwork(scene: Scene, isSilent: boolean): Promise<Result> {
   const { cluster, name, random } = scene
@@ -34,23 +38,30 @@ async function loseNetwork(scene: Scene, isSilent: boolean): Promise<Result> {
   try {
     await Promise.all([lost.editor.whenSynced, watcher.editor.whenSynced])
     if (!(await until(isPresent, backMs))) problems.push('a user was not shown on the other server')
-    lost.editor.doc.getText('content').insert(0, '<before>')
+    lost.editor.doc.getText('content').insert(0, `<${words[0]}>`)
     await lost.editor.whenSaved()
     if (isSilent) proxy.pass('none')
-    lost.editor.doc.getText('content').insert(0, '<meanwhile>')
-    watcher.editor.doc.getText('content').insert(0, '<other>')
+    lost.editor.doc.getText('content').insert(0, `<${words[1]}>`)
+    watcher.editor.doc.getText('content').insert(0, `<${words[2]}>`)
     await watcher.editor.whenSaved()
     if (!(await until(() => !isPresent(), noticeMs))) problems.push('a user who is gone was still shown')
     proxy.restore()
     lost.connection.reconnect()
     const beganAt = performance.now()
-    const texts = () => [lost, watcher].map(({ editor }) => editor.doc.getText('content').toJSON())
-    const hasAll = (text = '') =>
-      ['<before>', '<meanwhile>', '<other>'].every((word) => text.split(word).length === 2)
-    const areEqual = await until(() => texts().every(hasAll) && new Set(texts()).size === 1, backMs)
+    const texts = () => new Set([lost, watcher].map(({ editor }) => editor.doc.getText('content').toJSON()))
+    const haveAll = () => texts().size === 1 && wordsIn([...texts()].join()).length === words.length
+    const areEqual = await until(haveAll, backMs)
     if (!areEqual) problems.push('clients did not get the same content')
     const convergeMs = performance.now() - beganAt
-    return { acknowledged: 3, lost: 0, duplicated: 0, ...(areEqual && { convergeMs }), problems }
+    await lost.editor.whenSaved()
+    const stored = wordsIn(await readText(cluster, cluster.balancer.url, name))
+    return {
+      acknowledged: words.length,
+      lost: words.filter((word) => !stored.includes(word)).length,
+      duplicated: stored.length - new Set(stored).size,
+      ...(areEqual && { convergeMs }),
+      problems,
+    }
   } finally {
     for (const { connection } of [lost, watcher]) connection.close()
     proxy.close()

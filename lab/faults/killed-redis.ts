@@ -1,4 +1,4 @@
-import { type Fault, trustsMessages } from '../fault.ts'
+import { type Fault, believesToBeAlone } from '../fault.ts'
 import { underLoad } from '../under-load.ts'
 
 export const killedRedis: Fault = {
@@ -16,5 +16,5 @@ export const killedRedis: Fault = {
       revokes: 'while it lasts',
     })
   },
-  control: trustsMessages,
+  control: believesToBeAlone,
 }

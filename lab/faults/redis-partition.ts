@@ -1,4 +1,4 @@
-import { type Fault, trustsMessages } from '../fault.ts'
+import { type Fault, believesToBeAlone } from '../fault.ts'
 import type { Passing } from '../proxy.ts'
 import { underLoad } from '../under-load.ts'
 
@@ -21,5 +21,5 @@ export const redisPartition: Fault = {
       revokes: 'while it lasts',
     })
   },
-  control: trustsMessages,
+  control: believesToBeAlone,
 }
