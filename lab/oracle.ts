@@ -19,7 +19,7 @@ export interface Verdict {
 type Counts = Map<string, number>
 
 /** Compares what a fresh server reads from storage with the acknowledged writes in a log. */
-export async function judge(cluster: Cluster, url: string, log: string): Promise<Verdict> {
+export async function compareWithStored(cluster: Cluster, url: string, log: string): Promise<Verdict> {
   const acknowledged = readFileSync(log, 'utf8').split('\n').filter(Boolean)
   const stored: Counts = new Map()
   const places = new Set(acknowledged.map((line) => line.split(' ', 2).join(' ')))

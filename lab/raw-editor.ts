@@ -67,11 +67,6 @@ export class RawEditor {
     return this.#writes.length
   }
 
-  /** The ids of the writes that are not acknowledged. */
-  get unacknowledged(): string[] {
-    return this.#writes.map(({ id }) => id)
-  }
-
   write(id: string, padding = ''): void {
     this.#writes.push({ number: this.#lastNumber + 1, id })
     this.#text.insert(this.#text.length, `<${id}>${padding}`)

@@ -45,14 +45,14 @@ export class ServerProcess {
 
   /** Resolves when the server answers. */
   async start(env: Record<string, string> = {}): Promise<void> {
-    this.spawn(env)
+    this.#spawn(env)
     for (const deadline = Date.now() + startTimeoutMs; !(await this.isReady()); await pause(10)) {
       if (!this.isRunning || Date.now() > deadline)
         throw new Error(`The server did not start. Its log is in ${this.#options.folder}.`)
     }
   }
 
-  spawn(env: Record<string, string> = {}): void {
+  #spawn(env: Record<string, string> = {}): void {
     const { program, folder } = this.#options
     const log = openSync(join(folder, `server-${this.port}.log`), 'a')
     this.#child = spawn(process.execPath, [program], {

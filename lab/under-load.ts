@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { createDocuments } from './documents.ts'
 import type { Result, Scene } from './fault.ts'
-import { judge } from './oracle.ts'
+import { compareWithStored } from './oracle.ts'
 import { Observers } from './observers.ts'
 import { RevokedUser } from './revoked-user.ts'
 import type { ServerProcess } from './server-process.ts'
@@ -65,7 +65,7 @@ export async function underLoad(scene: Scene, blow: Blow): Promise<Result> {
     }
     problems.push(...(await revoked.problems(limitMs)))
     observers.close()
-    const verdict = await cluster.withFreshServer((url) => judge(cluster, url, log))
+    const verdict = await cluster.withFreshServer((url) => compareWithStored(cluster, url, log))
     return {
       acknowledged: verdict.acknowledged,
       lost: verdict.lost.length,

@@ -6,7 +6,7 @@ import type { WriterJob, WriterMessage, WriterReport } from './writers.ts'
 export class WriterProcess {
   readonly #child: ChildProcess
   readonly #exited: Promise<never>
-  #progress = { acknowledged: 0, failures: 0 }
+  #progress = { acknowledged: 0 }
   #onMessage = () => {}
 
   constructor() {
@@ -30,7 +30,7 @@ export class WriterProcess {
   }
 
   start(job: WriterJob): void {
-    this.#progress = { acknowledged: 0, failures: 0 }
+    this.#progress = { acknowledged: 0 }
     this.#child.send(job)
   }
 

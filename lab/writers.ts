@@ -42,9 +42,7 @@ const maxPerPlace = 500
 
 export type WriterKind = 'editor' | 'liveState' | 'comment'
 
-export type WriterMessage =
-  | { kind: 'progress'; acknowledged: number; failures: number }
-  | ({ kind: 'stopped' } & WriterReport)
+export type WriterMessage = { kind: 'progress'; acknowledged: number } | ({ kind: 'stopped' } & WriterReport)
 
 /** A session that gets no acknowledgement for this long connects again, as if its network was lost. */
 const silenceMs = 3_000
@@ -79,8 +77,7 @@ class Writers {
     // Its calls are repeated with the same idempotency key.
     this.#client = createClient({ url, apiKey, authToken, retries: 10, timeoutMs: silenceMs })
     this.#progress = setInterval(() => {
-      const { acknowledged, failures } = this.#report
-      tell({ kind: 'progress', acknowledged, failures: failures.length })
+      tell({ kind: 'progress', acknowledged: this.#report.acknowledged })
     }, progressMs)
     const [firstDocument = ''] = job.documentIds
     this.#running = Promise.all([

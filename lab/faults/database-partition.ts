@@ -28,6 +28,6 @@ export const databasePartition: Fault = {
   },
   control: {
     name: 'servers that acknowledge before they commit',
-    cluster: { program: 'early-answers', proxied: 'database' },
+    cluster: { program: 'early-answers' },
   },
 }

@@ -15,7 +15,7 @@ const retryMs = 2_000
 const maxRetryMs = 60_000
 /** How often the runner looks for jobs that were postponed or whose server died. `wake` announces new jobs. */
 const defaultPollMs = 5_000
-/** Three times before the lease ends, so that one renewal may fail. */
+/** A third of the lease, so that one renewal may fail. */
 const renewMs = jobs.leaseMs / 3
 /** Many, because a job may wait half a minute for a permission provider. A job holds less than 300 KB of recipients. */
 const maxConcurrentSharedLanes = 200

@@ -25,7 +25,7 @@ export function sendHint(peers: Peers, message: Numbered): void {
 }
 
 /** Tells a server that has just opened the editor or the document how new this server's data is. It got no hints before. */
-export const tellNewest =
+export const sendNewestSeq =
   (peers: Peers, topic: 'editor' | 'document', address: Address, seq: () => number) =>
   (server: ServerId): void =>
     peers.send(topic, address, encodeSeq(seq()), [server])

@@ -34,7 +34,7 @@ export type ListMessage =
 
 export interface SharedItem {
   content: Uint8Array
-  /** Milliseconds since something that the item is about, or 0. An item that only gets older has not changed. */
+  /** For a cursor: how long its session is open, in milliseconds. Otherwise 0. An item that only gets older has not changed. */
   age: number
 }
 

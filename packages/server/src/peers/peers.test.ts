@@ -88,7 +88,7 @@ describe('[B1] messages between servers', () => {
     expect(a.reaches(here)).toBe(true)
     expect(await heard(sendHere)).toEqual([0, 1, 1, 1, 1, 1])
     const audience: string[] = []
-    const stop = a.limitTo(here, () => audience)
+    const stop = a.setAudience(here, () => audience)
     expect(a.reaches(here)).toBe(false)
     expect(await heard(sendHere)).toEqual([0, 0, 0, 0, 0, 0])
     audience.push(b.serverId)

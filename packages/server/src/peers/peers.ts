@@ -175,8 +175,8 @@ export class Peers {
     await this.#link?.stop()
   }
 
-  /** From now on, messages at the address go only to these servers. Returns a function that ends it. */
-  limitTo(address: Address, servers: () => readonly ServerId[]): () => void {
+  /** Sets which other servers have the address open: messages go only to them. Returns a function that ends it. */
+  setAudience(address: Address, servers: () => readonly ServerId[]): () => void {
     this.#audiences.set(address, servers)
     return () => {
       if (this.#audiences.get(address) === servers) this.#audiences.delete(address)
@@ -190,7 +190,7 @@ export class Peers {
     body: Uint8Array,
     to: Recipients = this.#audiences.get(address)?.() ?? allServers,
   ): void {
-    if (!this.isConnected || to.length === 0) return
+    if (!this.isConnected || (to !== allServers && to.length === 0)) return
     const bytes = encode((encoder) => {
       writeUint8(encoder, topics[topic])
       writeUint8Array(encoder, Buffer.from(address, 'latin1'))
@@ -222,7 +222,7 @@ export class Peers {
     this.#batchBytes = 0
     if (batch.length === 0) return
     const byServer = entriesByServer(batch)
-    // One message to all costs one sending and a receipt at each server. Messages to some cost one of both for each of them.
+    // One message to all is sent once and received by all. Messages to some are sent and received once for each of them.
     if (!byServer || byServer.size * 2 > this.count) this.#sendMessage(batch)
     else for (const [server, entries] of byServer) this.#sendMessage(entries, [server])
   }

@@ -11,7 +11,7 @@ import {
 } from './list-messages.ts'
 import { type Address, allServers, type Peers, type ServerId, type Topic } from './peers.ts'
 
-/** What a list is about on this server. */
+/** Has the items of this server, and gets those of others. */
 export interface SharedListSource {
   /** The keys of the items of this server. */
   ownKeys(): Iterable<string>
@@ -95,7 +95,7 @@ export class SharedList {
     const { peers, topic, address, onOpened } = this.#deps
     const stops = [
       peers.listen(topic, address, (body, from) => this.#receive(body, from)),
-      peers.limitTo(address, () => this.#serverIds),
+      peers.setAudience(address, () => this.#serverIds),
     ]
     this.#stopListening = () => stops.forEach((stop) => stop())
     onOpened(this)

@@ -12,7 +12,7 @@ import { everywhere, type Peers } from './peers.ts'
 const pollMs = 500
 /** After a message of a peer, the server waits this long for further ones. */
 const gatherMs = 10
-/** What a client sent is stored only if the server has looked for signals since then. */
+/** What a client sent is stored only if the last read of signals began at most this long ago. */
 const maxAgeMs = 1_000
 /** After a longer time without access to the database, sessions are not brought up to date, but closed. */
 const maxBehindMs = 60_000
@@ -129,8 +129,8 @@ export class Signals {
   }
 
   /**
-   * Resolves when this server has got all signals that were committed before this call or, at most, a second before. Returns
-   * undefined if it has them already.
+   * Resolves when this server has got all signals that were committed more than a second before this call. Returns undefined if
+   * it has them already.
    */
   whenCurrent(): Promise<void> | undefined {
     if (this.#deps.database.exclusive || this.#clock.elapsed() - this.#readAt <= maxAgeMs) return undefined

@@ -60,7 +60,7 @@ interface PostgresState {
   now_ms: number
 }
 
-async function checkPostgres(db: Db, { databasePoolSize, durability }: Config): Promise<Finding[]> {
+async function checkPostgres(db: Db, { databasePoolSize, durability, redisUrl }: Config): Promise<Finding[]> {
   const before = Date.now()
   const { rows } = await sql<PostgresState>`
     select current_setting('server_version_num')::int as version, current_setting('server_version') as name,
@@ -89,11 +89,12 @@ async function checkPostgres(db: Db, { databasePoolSize, durability }: Config): 
     const message = `${unsafe.join(' and ')} of PostgreSQL ${unsafe.length > 1 ? 'are' : 'is'} off`
     findings.push(warning('durability', message, 'A power failure may destroy data. Turn the setting on.'))
   }
-  if (databasePoolSize + 1 > found.max_connections / 2) {
+  const connections = databasePoolSize + (redisUrl === undefined ? 4 : 2)
+  if (connections > found.max_connections / 2) {
     findings.push(
       warning(
         'database',
-        `one server opens ${databasePoolSize + 1} of the ${found.max_connections} connections of PostgreSQL`,
+        `one server opens ${connections} of the ${found.max_connections} connections of PostgreSQL`,
         'Raise max_connections, or lower DATABASE_POOL_SIZE, before you start several servers.',
       ),
     )

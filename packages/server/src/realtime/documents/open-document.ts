@@ -3,7 +3,7 @@ import type { Fault } from '../../crdt/updates/fault.ts'
 import type { SharedLists } from '../../peers/shared-lists.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { decodeRow } from '../../peers/editor-rows.ts'
-import { decodeSeq, documentAddress, editorAddress, tellNewest } from '../../peers/hints.ts'
+import { decodeSeq, documentAddress, editorAddress, sendNewestSeq } from '../../peers/hints.ts'
 import type { Peers } from '../../peers/peers.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Scheduler } from '../../platform/turns/scheduler.ts'
@@ -117,7 +117,7 @@ export class OpenDocument implements DocumentRef {
     const address = documentAddress(this.apiKey, this)
     const onError = (error: unknown) => this.#logError(error, 'an open document could not be read')
     this.#authorizer = new Authorizer({ clock, evaluate, onError }, this, this.members)
-    const onServer = tellNewest(deps.peers, 'document', address, () => this.feed.position?.seq ?? 0)
+    const onServer = sendNewestSeq(deps.peers, 'document', address, () => this.feed.position?.seq ?? 0)
     this.presence = new LivePresence({
       now: () => clock.now(),
       onError,

@@ -268,7 +268,7 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
     entry: editorLog.Entry,
     appended: editorLog.Appended | undefined,
   ): void {
-    if (appended) this.#tellPeers(room, entry, appended)
+    if (appended) this.#sendToPeers(room, entry, appended)
     if (room.isDropped) return this.#notifySuccessor(room)
     if (!appended) return room.drop('gone', documentGoneMessage)
     const { seq, createdAt } = appended
@@ -305,7 +305,7 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
   }
 
   /** Other servers that have the editor open get the row, or read it. */
-  #tellPeers(
+  #sendToPeers(
     room: EditorRoom,
     { update: bytes, owners }: editorLog.Entry,
     appended: editorLog.Appended,

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { tellNewest } from '../../peers/hints.ts'
+import { sendNewestSeq } from '../../peers/hints.ts'
 import type { Address, Peers } from '../../peers/peers.ts'
 import type { SharedList, SharedListSource } from '../../peers/shared-list.ts'
 import type { SharedLists } from '../../peers/shared-lists.ts'
@@ -104,7 +104,7 @@ export class EditorRelay {
         awareness.leave(sessionOf(server, Number(key)).sessionId)
         this.broadcastAwareness()
       },
-      onServer: tellNewest(this.#peers, 'editor', this.#address, newestSeq),
+      onServer: sendNewestSeq(this.#peers, 'editor', this.#address, newestSeq),
       run,
     }
   }
