@@ -2,7 +2,7 @@
 // Plain JavaScript without dependencies, because it runs before any dependency is installed.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
@@ -40,7 +40,9 @@ function isInstalled(lock) {
     const own = found[path]
     return own === undefined ? optional === true : own.version === version && own.integrity === integrity
   })
-  return complete && Object.keys(found).every((path) => path in wanted)
+  // An earlier lock file had no link for the command `npx plenum`.
+  const isLinked = existsSync(`${modules}.bin/plenum`)
+  return complete && isLinked && Object.keys(found).every((path) => path in wanted)
 }
 
 function install() {

@@ -95,6 +95,9 @@ test('[D3.2] [D4] the secret is copied only on request, and replaced data is kep
   await runCommand(['backup', '--to', folder], settings)
   const [plain = ''] = readdirSync(folder)
   expect(readdirSync(folder)).toEqual([plain])
+  const missing = join(folder, 'missing/folder')
+  await runCommand(['backup', '--to', `${missing}/`], settings)
+  expect(readdirSync(missing)).toEqual([expect.stringMatching(/^plenum-.*\.db$/)])
 
   const file = join(folder, 'with-secret.db')
   await runCommand(['backup', '--to', file, '--with-secret'], settings)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { checkNode } from '../../src/commands/checks/machine.ts'
+import { newFolder } from '../support/folders.ts'
 import { stores } from '../support/harness.ts'
 import { buildServer, runCommand, startProcess } from '../support/processes/process.ts'
 import { newSettings } from '../support/processes/settings.ts'
@@ -32,7 +33,7 @@ async function diagnose(settings: Record<string, string>) {
 describe.each(stores)('[D5] doctor on %s', (store) => {
   test('[D5] [D5.1] doctor finds nothing wrong before the first start and beside a running server', async () => {
     const settings = await newSettings(store)
-    const before = await diagnose({ ...settings, PORT: '0' })
+    const before = await diagnose({ ...settings, DATA_DIR: join(newFolder(), 'missing'), PORT: '0' })
     expect(before.failed).toEqual([])
     const { url } = await startProcess('server', settings)
     const { port } = new URL(url)
@@ -41,6 +42,7 @@ describe.each(stores)('[D5] doctor on %s', (store) => {
     expect(beside.about('port')).toMatchObject([{ message: `a Plenum server answers on ${port}` }])
     expect(beside.about('schema')).toMatchObject([{ status: 'ok' }])
     expect(beside.about('secret')).toMatchObject([{ status: 'ok' }])
+    expect(beside.about('secrets')).toEqual([])
     // The PostgreSQL of these tests does not sync.
     expect(beside.about('durability')).toHaveLength(store === 'sqlite' ? 0 : 1)
     expect(beside.about('clock')).toHaveLength(store === 'sqlite' ? 0 : 1)

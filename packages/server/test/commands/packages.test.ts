@@ -1,12 +1,12 @@
 import { execFile, spawn } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { minNode } from '../../src/commands/checks/machine.ts'
 import { version } from '../../src/start/version.ts'
 import { newFolder } from '../support/folders.ts'
-import { freePort } from '../support/processes/process.ts'
+import { buildServer, freePort } from '../support/processes/process.ts'
 
 const root = resolve(import.meta.dirname, '../../../..')
 const names = ['protocol', 'client', 'server'] as const
@@ -47,6 +47,14 @@ const application = `
   one.close()
   two.close()
 `
+
+test('[D6] npm links npx plenum in a clone, also before the program is built', async () => {
+  buildServer()
+  expect(await run(root, 'npx', '--no', '--', 'plenum', '--version')).toBe(version)
+  const clone = newFolder()
+  cpSync(join(root, 'packages/server/bin'), join(clone, 'bin'), { recursive: true })
+  await expect(run(clone, process.execPath, 'bin/plenum.mjs')).rejects.toThrow('npm run build')
+})
 
 test('[D6] the packed packages, installed into an empty folder, give npx plenum start and a client that works with it', async () => {
   const folder = newFolder()

@@ -57,6 +57,11 @@ describe.each(stores)('[D7] a rotation of the secret on %s', (store) => {
     expect(rotated.stdout + rotated.stderr).not.toContain(SECRET_KEY)
 
     const changed = usesFile ? settings : { ...settings, SECRET_KEY }
+    // The file that was not deleted must not pass for a new secret.
+    if (!usesFile) {
+      const repeated = await runCommand([...words, '--yes'], changed)
+      expect(repeated).toMatchObject({ code: 1, stderr: expect.stringContaining('has the present secret') })
+    }
     const after = await startProcess('server', { ...changed, PORT: new URL(before.url).port })
     await expect(client.organizations.get()).rejects.toMatchObject({ status: 'UNAUTHENTICATED' })
     const authToken = (await runCommand(['token', '--kind', 'backend'], changed)).stdout.trim()

@@ -1,5 +1,5 @@
-import { chmodSync, constants, copyFileSync, existsSync, renameSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { chmodSync, constants, copyFileSync, existsSync, renameSync, statSync, mkdirSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { backup } from '@photostructure/sqlite'
 import type { BackupOptions } from '../backup.ts'
 import { CommandError } from '../failure.ts'
@@ -36,9 +36,9 @@ export async function makeBackup({ to, withSecret }: BackupOptions): Promise<voi
       'The data is in PostgreSQL. Make a backup with: pg_dump --format=custom --file=plenum.dump "$DATABASE_URL"',
     )
   }
-  const target = statSync(to, { throwIfNoEntry: false })?.isDirectory()
-    ? join(to, `plenum-${timestamp()}.db`)
-    : resolve(to)
+  const isFolder = /[\\/]$/.test(to) || statSync(to, { throwIfNoEntry: false })?.isDirectory() === true
+  const target = isFolder ? join(to, `plenum-${timestamp()}.db`) : resolve(to)
+  mkdirSync(dirname(target), { recursive: true, mode: 0o700 })
   const secret = join(config.dataDir, 'secret.key')
   const secretTarget = withSecret ? secretBeside(target) : undefined
   for (const file of [target, ...(secretTarget === undefined ? [] : [secretTarget])]) {

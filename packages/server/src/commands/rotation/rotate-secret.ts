@@ -39,6 +39,11 @@ export async function rotateSecret({ yes, newSecret, signOutUsers }: RotateOptio
     database = await openShared(config)
     const current = createSecrets(config.secretKey ?? loadOrCreateSecretKey(config.dataDir))
     const next = createSecrets(readOrCreate(file))
+    if (await isSame(current, next, database)) {
+      throw new CommandError(
+        `${file} has the present secret. Name a file that does not exist: it gets a new one.`,
+      )
+    }
     if (await isDone(next, current, database)) say('The stored secrets already match the new secret.')
     else
       say(
@@ -86,6 +91,10 @@ function readOrCreate(file: string): string {
   if (secret.length < 32) throw new CommandError(`${file} must have at least 32 characters.`)
   return secret
 }
+
+/** Whether the new secret is the one that is used already. */
+const isSame = async (current: Secrets, next: Secrets, { read }: SharedDatabase): Promise<boolean> =>
+  (await matches(next, read)) && (await matches(current, read))
 
 /** Whether an earlier run was interrupted after it had changed the database. */
 async function isDone(next: Secrets, current: Secrets, { read }: SharedDatabase): Promise<boolean> {
