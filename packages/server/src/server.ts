@@ -64,7 +64,7 @@ import { SnapshotWriter } from './store/editors/snapshot-writer.ts'
 import type { Database } from './store/engine/db.ts'
 import { findEditorEventKeys } from './store/webhooks/editor-event-keys.ts'
 import { adoptServer } from './store/event-log.ts'
-import { oldestId } from './store/signing-keys.ts'
+import { databaseId } from './store/database-id.ts'
 
 export interface ServerDeps {
   config: Config
@@ -372,6 +372,7 @@ function createServerLink(
   { redisUrl, databaseListenUrl }: Config,
   { read }: Database,
 ): ServerLink | undefined {
-  if (redisUrl !== undefined) return createRedisLink({ url: redisUrl, findDatabaseId: () => oldestId(read) })
+  if (redisUrl !== undefined)
+    return createRedisLink({ url: redisUrl, findDatabaseId: () => databaseId(read) })
   return databaseListenUrl === undefined ? undefined : createPostgresLink({ url: databaseListenUrl })
 }

@@ -126,10 +126,15 @@ describe('[B1] messages between servers', () => {
       await nextTurn()
     }
     expect(gone).toEqual(['silent..'])
+    let missed = 0
+    a.onConnected(() => missed++)
+    silent.send(Uint8Array.of(2, 8, ...Buffer.from(everywhere, 'latin1'), 1, 1))
+    await nextTurn()
+    expect([a.count, missed]).toEqual([2, 1])
     await b.stop()
     await nextTurn()
     expect(gone).toEqual(['silent..', b.serverId])
-    expect(a.count).toBe(0)
+    expect(a.count).toBe(1)
   })
 
   test('[B1] garbage, and a listener that fails, do not keep later messages from being received', async () => {

@@ -39,6 +39,9 @@ type Listener = (body: Uint8Array, from: ServerId) => void
 /** The servers that a message is for. */
 type Recipients = readonly ServerId[] | typeof allServers
 
+/** The other servers that have an address open. Undefined if they are not known. */
+type Audience = () => readonly ServerId[] | undefined
+
 /** Something to send, with its topic and address. */
 interface Entry {
   bytes: Uint8Array
@@ -60,6 +63,8 @@ const heartbeatMs = 10_000
 /** A server that was silent for this long is gone. */
 const goneMs = 30_000
 const checkMs = 2_000
+/** Servers that are killed stay among the silent ones. */
+const maxSilent = 1_000
 const alive = Uint8Array.of(1)
 const stopping = Uint8Array.of(0)
 
@@ -82,9 +87,11 @@ export class Peers {
   readonly #goneListeners = new Set<(server: ServerId) => void>()
   /** When each other server was last heard. */
   readonly #heardAt = new Map<ServerId, number>()
+  /** Servers that were silent and are considered gone. */
+  readonly #silent = new Set<ServerId>()
   readonly #numbers = { sentMessages: 0, sentBytes: 0, receivedMessages: 0, receivedBytes: 0 }
   /** By address: the other servers that have it open. */
-  readonly #audiences = new Map<Address, () => readonly ServerId[]>()
+  readonly #audiences = new Map<Address, Audience>()
   #batch: Entry[] = []
   #batchBytes = 0
   /** Cancels the next flush that is scheduled, for the end of this iteration of the event loop or for later. */
@@ -126,8 +133,7 @@ export class Peers {
   /** Whether another server may have something open at the address, and can be reached. */
   reaches(address: Address): boolean {
     if (this.#heardAt.size === 0 || !this.isConnected) return false
-    const audience = this.#audiences.get(address)
-    return audience === undefined || audience().length > 0
+    return this.#audiences.get(address)?.()?.length !== 0
   }
 
   /** How many other servers were heard lately. */
@@ -153,7 +159,7 @@ export class Peers {
       onConnected: () => {
         this.#log.info({ link }, 'connected to the other servers')
         this.send('servers', everywhere, alive)
-        for (const listener of this.#connectedListeners) this.#call(listener)
+        this.#onMissed()
       },
       onDisconnected: (reason) =>
         this.#log.warn(
@@ -175,8 +181,8 @@ export class Peers {
     await this.#link?.stop()
   }
 
-  /** Sets which other servers have the address open: messages go only to them. Returns a function that ends it. */
-  setAudience(address: Address, servers: () => readonly ServerId[]): () => void {
+  /** Messages at the address go only to these servers, if they are known. Returns a function that ends it. */
+  setAudience(address: Address, servers: Audience): () => void {
     this.#audiences.set(address, servers)
     return () => {
       if (this.#audiences.get(address) === servers) this.#audiences.delete(address)
@@ -246,7 +252,7 @@ export class Peers {
     }
   }
 
-  /** Calls the listener whenever the link is connected: messages may have been missed before. */
+  /** Calls the listener when the link is connected, or a server that was silent is back: messages may have been missed before. */
   onConnected(listener: () => void): () => void {
     this.#connectedListeners.add(listener)
     return () => void this.#connectedListeners.delete(listener)
@@ -266,6 +272,7 @@ export class Peers {
       if (decoder.arr[decoder.pos++] !== format) return
       // It has just started, and knows of this server when it hears from it.
       if (!this.#heardAt.has(from)) this.send('servers', everywhere, alive)
+      if (this.#silent.delete(from)) this.#onMissed()
       this.#heardAt.set(from, this.#clock.elapsed())
       while (hasContent(decoder)) {
         // The key of a listener: the topic and the address.
@@ -280,7 +287,16 @@ export class Peers {
 
   #dropSilent(): void {
     const limit = this.#clock.elapsed() - goneMs
-    for (const [server, heardAt] of this.#heardAt) if (heardAt < limit) this.#onGone(server)
+    for (const [server, heardAt] of this.#heardAt) {
+      if (heardAt >= limit) continue
+      if (this.#silent.size < maxSilent) this.#silent.add(server)
+      this.#onGone(server)
+    }
+  }
+
+  /** Messages may have been missed. */
+  #onMissed(): void {
+    for (const listener of this.#connectedListeners) this.#call(listener)
   }
 
   #onGone(server: ServerId): void {

@@ -51,6 +51,8 @@ interface OtherServer {
 const maxItemsPerServer = 20_000
 /** The items of a server that was silent for this long are dropped. It repeats its digest more often. */
 const silentMs = 30_000
+/** Until then after it was opened, it is not known which servers have the list open. */
+const answerMs = 500
 /** A server that lacks items asks for them at most once in this time. */
 const minAskIntervalMs = 10_000
 
@@ -92,10 +94,11 @@ export class SharedList {
   /** Call it when clients of this server need the list. */
   open(): void {
     if (this.#isOpen) return
-    const { peers, topic, address, onOpened } = this.#deps
+    const { peers, topic, address, clock, onOpened } = this.#deps
+    const knownAt = clock.elapsed() + answerMs
     const stops = [
       peers.listen(topic, address, (body, from) => this.#receive(body, from)),
-      peers.setAudience(address, () => this.#serverIds),
+      peers.setAudience(address, () => (clock.elapsed() < knownAt ? undefined : this.#serverIds)),
     ]
     this.#stopListening = () => stops.forEach((stop) => stop())
     onOpened(this)

@@ -24,7 +24,7 @@ export async function newest(db: Db): Promise<SigningKey | undefined> {
   return (await all(db))[0]
 }
 
-/** The id of the first signing key. It stays the same, and no other database has it. */
+/** The id of the first signing key. It stays the same, and only copies of this database have it too. */
 export async function oldestId(db: Db): Promise<string> {
   const { key_id } = await db
     .selectFrom('signing_keys')

@@ -104,7 +104,7 @@ export async function append(
   const entry = { apiKey, editor: input, update, writer, create: null, owners: [] }
   const announced = await services.editorEventsWantedBy(db, [apiKey])
   const [appended] = await editorLog.append(db, [entry], now, announced)
-  return appended?.seq
+  return typeof appended === 'object' ? appended.seq : undefined
 }
 
 export const signalEditorChanged = (signal: Call['signal'], input: EditorRef) =>

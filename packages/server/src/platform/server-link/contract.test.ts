@@ -8,6 +8,11 @@ import { certificate, certificateKey } from '../../../test/support/certificate.t
 import { startFaultyProxy } from '../../../test/support/faulty-proxy.ts'
 import { createPostgresDatabase } from '../../../test/support/harness.ts'
 import { redisForTests } from '../../../test/support/redis.ts'
+import { createSecrets } from '../../access/credentials/secrets.ts'
+import { newSigningKey } from '../../access/tokens/user-tokens.ts'
+import { databaseId } from '../../store/database-id.ts'
+import { openPostgres } from '../../store/engine/postgres.ts'
+import * as signingKeys from '../../store/signing-keys.ts'
 import { createMemoryLinks } from './memory-link.ts'
 import { createPostgresLink } from './postgres-link.ts'
 import { createRedisLink } from './redis-link.ts'
@@ -207,6 +212,31 @@ describe.each([postgres, redis])('connection of a link: $name', (service) => {
 })
 
 describe('Redis', () => {
+  test('[B1.4] all servers of a database have the same channels, and those of a copy have others', async () => {
+    const url = await createPostgresDatabase()
+    const open = async (at: string) => {
+      const database = await openPostgres({ url: at, dataDir: '', poolSize: 1, durability: 'relaxed' })
+      onTestFinished(() => database.close())
+      return database
+    }
+    const original = await open(url)
+    await original.write(async (db) =>
+      signingKeys.add(db, await newSigningKey(createSecrets('x'.repeat(32)), 1)),
+    )
+    const id = await databaseId(original.read)
+    await original.close()
+    const copyUrl = new URL(url)
+    copyUrl.pathname += '_copy'
+    const admin = new pg.Client({ connectionString: url.replace(/[^/]+$/, 'postgres') })
+    await admin.connect()
+    await admin.query(
+      `create database "${copyUrl.pathname.slice(1)}" template "${new URL(url).pathname.slice(1)}"`,
+    )
+    await admin.end()
+    expect(await databaseId((await open(url)).read)).toBe(id)
+    expect(await databaseId((await open(copyUrl.href)).read)).not.toBe(id)
+  })
+
   test('[B1.4] servers of different databases can share one Redis', async () => {
     const { url } = await redisForTests()
     const ofDatabase = (id: string) =>

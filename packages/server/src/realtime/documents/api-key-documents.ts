@@ -41,7 +41,7 @@ export class ApiKeyDocuments {
 
   /** Drops the document, unless another object has replaced it. */
   drop(document: OpenDocument): void {
-    document.stopListening()
+    document.endSharing()
     const key = documentKey(document)
     if (this.documents.get(key) === document) this.documents.delete(key)
   }

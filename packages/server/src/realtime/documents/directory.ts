@@ -96,7 +96,7 @@ export class DocumentDirectory {
       }
       case 'threads':
       case 'liveState':
-        this.#find(message)?.feed.onStored()
+        this.#find(message)?.feed.onStored(message.seq)
         break
       case 'presence':
         void this.#find(message)?.presence.backendChanged(message.userIds, message.removed === true)

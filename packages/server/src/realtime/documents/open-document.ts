@@ -90,8 +90,8 @@ export class OpenDocument implements DocumentRef {
   readonly #accessVersions: AccessVersions
   readonly #onClosed: (document: OpenDocument) => void
   readonly #authorizer: Authorizer
-  /** Ends the listening for changes by other servers. Call it when the document is dropped. */
-  readonly stopListening: () => void
+  /** Ends the exchange with other servers. Call it when the document is dropped: until then, nothing in it may be old. */
+  readonly endSharing: () => void
   /** Counts the changes of access that concern all members of this document. */
   #accessChanges = 0
   #sweepsSinceActivity = 0
@@ -117,7 +117,7 @@ export class OpenDocument implements DocumentRef {
     const address = documentAddress(this.apiKey, this)
     const onError = (error: unknown) => this.#logError(error, 'an open document could not be read')
     this.#authorizer = new Authorizer({ clock, evaluate, onError }, this, this.members)
-    const onServer = sendNewestSeq(deps.peers, 'document', address, () => this.feed.position?.seq ?? 0)
+    const onServer = sendNewestSeq(deps.peers, 'document', address, () => this.feed.newestSeq)
     this.presence = new LivePresence({
       now: () => clock.now(),
       onError,
@@ -134,10 +134,14 @@ export class OpenDocument implements DocumentRef {
       onGone: () => this.close('gone', 'The document was deleted.'),
     })
     // Another server has stored live states or threads.
-    this.stopListening = deps.peers.listen('document', address, (body) => {
+    const unlisten = deps.peers.listen('document', address, (body) => {
       this.onActivity()
       if (decodeSeq(body) > (this.feed.position?.seq ?? 0)) this.feed.onStored()
     })
+    this.endSharing = () => {
+      unlisten()
+      this.presence.close()
+    }
   }
 
   /** The access version of a user in this document: increases with every change of access that concerns the user here. */
@@ -182,23 +186,12 @@ export class OpenDocument implements DocumentRef {
     this.onActivity()
     this.members.delete(member)
     this.presence.leave(member)
-    if (this.members.size === 0) this.presence.close()
   }
 
   /** Call it when the member is granted access. Shows its user as present, unless it is a backend. */
   enter(member: DocumentMember): void {
     this.presence.open()
     if (member.identity.access !== 'backend') this.presence.enter(member, member.reportsIdleness)
-  }
-
-  /** The member's user has just been active. */
-  markActive(member: DocumentMember): void {
-    this.presence.markActive(member)
-  }
-
-  /** The member's client has sent a message, which does not mean that its user is active. */
-  touch(member: DocumentMember): void {
-    this.presence.touch(member)
   }
 
   /** Counts an update of an editor that was not stored. */
@@ -217,6 +210,7 @@ export class OpenDocument implements DocumentRef {
     loading.then(
       (room) => {
         slot.room = room
+        if (this.rooms.get(editorId) === slot) room.relay.open()
         this.onActivity()
         if (slot.hasNewRows) void this.#deps.appender.catchUp(room)
       },
@@ -292,7 +286,7 @@ export class OpenDocument implements DocumentRef {
   }
 
   #dropSlot(editorId: string, slot: RoomSlot): void {
-    slot.unlisten()
+    slot.end()
     if (this.rooms.get(editorId) === slot) this.rooms.delete(editorId)
   }
 
@@ -385,12 +379,12 @@ export class OpenDocument implements DocumentRef {
   /** Closes the document for all members. A document that is stored under its id from now on is another document. */
   close(reason: CloseReason, message: string): void {
     this.#onClosed(this)
-    this.stopListening()
+    this.endSharing()
     const slots = [...this.rooms.values()]
     this.rooms.clear()
-    for (const { room, unlisten } of slots) {
-      unlisten()
-      room?.drop(reason, message)
+    for (const slot of slots) {
+      slot.end()
+      slot.room?.drop(reason, message)
     }
     this.presence.dropBackendEntries()
     this.feed.drop()

@@ -14,7 +14,7 @@ import { EditorRoom } from '../rooms/room.ts'
 export interface RoomLoaderDeps {
   database: Database
   crdt: Crdt
-  appender: Pick<Appender, 'wake' | 'makeSpace'>
+  appender: Pick<Appender, 'wake' | 'makeSpace' | 'catchUp'>
   limits: Pick<Limits, 'editorBytes'>
   /** Limits client-triggered queries, fairly per user. */
   gate: Limiter
@@ -67,6 +67,7 @@ export class RoomLoader {
       crdt,
       maxBytes: limits.editorBytes,
       wake: appender.wake,
+      catchUp: database.exclusive ? undefined : (room) => appender.catchUp(room),
       makeSpace: appender.makeSpace,
       sharedLists,
       run,

@@ -6,8 +6,7 @@ const maxIdleSweeps = 20
 /** An editor that is open or being loaded. */
 export class RoomSlot {
   readonly loading: Promise<EditorRoom>
-  /** Ends the listening for rows of other servers. */
-  readonly unlisten: () => void
+  readonly #unlisten: () => void
   room: EditorRoom | undefined
   /** Whether updates were stored while the room was loading. */
   hasNewRows = false
@@ -16,7 +15,13 @@ export class RoomSlot {
 
   constructor(loading: Promise<EditorRoom>, unlisten: () => void) {
     this.loading = loading
-    this.unlisten = unlisten
+    this.#unlisten = unlisten
+  }
+
+  /** Ends the exchange with other servers. */
+  end(): void {
+    this.#unlisten()
+    this.room?.relay.close()
   }
 
   /** Whether no client has used the room for a while. */
@@ -29,8 +34,8 @@ export class RoomSlot {
     const { room } = this
     if (!room) return false
     const mustExpire = room.expireOutOfOrder()
-    if (room.isNearlyFull) makeSpace(room)
-    let isQuiet = !mustExpire && !room.isNearlyFull && !room.isIdle
+    if (room.limits.isNearlyFull) makeSpace(room)
+    let isQuiet = !mustExpire && !room.limits.isNearlyFull && !room.isIdle
     for (const member of room.members) isQuiet = !member.resendSkipped() && isQuiet
     this.#idleSweeps = room.isIdle ? this.#idleSweeps + 1 : 0
     return isQuiet

@@ -88,6 +88,7 @@ function scene({
       crdt,
       maxBytes: Infinity,
       wake: (one) => void waiting.add(one),
+      catchUp: undefined,
       makeSpace() {},
       sharedLists: noSharedLists(),
       run() {},

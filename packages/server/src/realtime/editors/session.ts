@@ -163,7 +163,6 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
     this.#state = { name: 'open', room, outOfOrder: [] }
     onLoaded?.(room)
     room.members.add(this)
-    room.relay.onJoined()
     if (requestsUpdates) this.requestMissingUpdates()
     this.#delivery.sendAll(room.relay.awareness)
     this.#waiting.start()
@@ -261,7 +260,7 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
   }
 
   #submit({ room, outOfOrder }: OpenState, number: number, update: Uint8Array, isStep2: boolean): void {
-    this.#participant.document.markActive(this.#participant)
+    this.#participant.document.presence.markActive(this.#participant)
     // A sync step 2 contains everything that the client sent before, so it settles the out-of-order updates too.
     const covered = isStep2 ? outOfOrder.splice(0) : []
     const submitted: SubmittedUpdate = { state: 'waiting' }
@@ -306,8 +305,8 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
       if (result === 'tooLarge') return this.close('badMessage', 'An awareness state has at most 16 KiB.')
       room.relay.broadcastAwareness()
       const { document } = this.#participant
-      if (result === 'changed') document.markActive(this.#participant)
-      else document.touch(this.#participant)
+      if (result === 'changed') document.presence.markActive(this.#participant)
+      else document.presence.touch(this.#participant)
     })
   }
 

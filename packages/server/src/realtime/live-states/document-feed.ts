@@ -71,6 +71,8 @@ export class DocumentFeed {
   readonly #deps: DocumentFeedDeps
   readonly #subscribers = new LazySet<FeedSubscriber>()
   readonly #entries = new LazyMap<string, Entry>()
+  /** The highest number of a change that this server was told of. */
+  #announcedSeq = 0
   #position: Position | undefined
   /** The latest result of `bytesSince`. Callers share it as long as a frame still uses it. */
   #shared: { since: number; until: number | undefined; bytes: WeakRef<Buffer> } | undefined
@@ -87,6 +89,11 @@ export class DocumentFeed {
   /** The position that the values have. Undefined until the values are loaded. */
   get position(): Position | undefined {
     return this.#position
+  }
+
+  /** The number of the newest change that this server knows, even if it has not read the change yet. */
+  get newestSeq(): number {
+    return Math.max(this.#announcedSeq, this.#position?.seq ?? 0)
   }
 
   /**
@@ -137,7 +144,8 @@ export class DocumentFeed {
   }
 
   /** Call it when something was stored. Reads and broadcasts it if there are subscribers. */
-  onStored(): void {
+  onStored(seq = 0): void {
+    this.#announcedSeq = Math.max(this.#announcedSeq, seq)
     if (this.#reading) this.#isStale = true
     else if (this.#subscribers.size === 0) this.drop()
     else void this.#read().catch(() => this.#onReadFailed())

@@ -72,7 +72,7 @@ export class LivePresence {
     this.#shared?.open()
   }
 
-  /** Call it when the last client of this server has left. */
+  /** Call it when the document is dropped. */
   close(): void {
     this.#shared?.close()
   }

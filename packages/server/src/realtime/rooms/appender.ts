@@ -8,6 +8,7 @@ import * as editors from '../../store/editors/editors.ts'
 import type { Commits, Sender } from '../authorization/commits.ts'
 import { type BatchWork, BatchWriter } from '../writes/batch-writer.ts'
 import { encodeRow, type PeerRow } from '../../peers/editor-rows.ts'
+import { sendHint } from '../../peers/hints.ts'
 import type { Peers } from '../../peers/peers.ts'
 import { documentGoneMessage, LogFollower, reloadedMessage } from './log-follower.ts'
 import { Compaction, type CompactionDeps } from './compaction.ts'
@@ -210,7 +211,10 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
   }
 
   onRecovered(batches: readonly RoomBatch[]): void {
-    for (const [room] of batches) this.#notifySuccessor(room)
+    for (const [room] of batches) {
+      this.#notifySuccessor(room)
+      sendHint(this.#deps.peers, { kind: 'editor', apiKey: room.apiKey, ...room.ref })
+    }
   }
 
   async onStored(batches: readonly RoomBatch[], results: AppendResults = []): Promise<void> {
@@ -227,6 +231,11 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
         this.#storeAlone(room, batch)
         continue
       }
+      if (appended === 'claimed') {
+        // Another server has stored an update of the owner, which the room has not read yet.
+        room.putBack(batch, true)
+        continue
+      }
       this.stored.updates += batch.updates.length
       this.stored.updateBytes += batch.entry?.update.length ?? 0
       try {
@@ -239,8 +248,8 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
   }
 
   #review(room: EditorRoom): void {
-    const reviewing = room
-      .review()
+    const reviewing = this.#makeCurrent(room)
+      .then(() => room.review())
       .catch((error: unknown) => {
         this.#deps.log.error({ err: error, ...room.ref }, 'queued updates could not be checked again')
         room.drop('unavailable', notStoredMessage)
@@ -250,6 +259,12 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
         if (room.hasWaiting) this.wake(room)
       })
     this.#reviewing.set(room, reviewing)
+  }
+
+  async #makeCurrent(room: EditorRoom): Promise<void> {
+    if (!room.mustCatchUp) return
+    await this.catchUp(room)
+    await this.#follower.readOwners(room)
   }
 
   #storeAlone(room: EditorRoom, batch: Batch): void {
@@ -311,6 +326,7 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
     appended: editorLog.Appended,
   ): void {
     const { peers } = this.#deps
+    room.appendedSeq = appended.seq
     if (peers.reaches(room.address)) {
       peers.send('editor', room.address, encodeRow({ ...appended, owners, bytes }, peers.carriesData))
     }

@@ -1,6 +1,7 @@
 import * as Y from 'yjs'
 import { backendUserIds } from '../../access/backend-users.ts'
 import { serverClientId } from '../../crdt/content/load.ts'
+import type { StoredRow } from './queued-update.ts'
 
 /**
  * How many Yjs client ids one editor may have. Every client sends all of them in its state vector whenever it connects. With
@@ -31,12 +32,6 @@ export class ClientOwners {
 
   ownerOf(clientId: number): string | undefined {
     return clientId === serverClientId ? backendUserIds.rest : this.#owners.get(clientId)
-  }
-
-  /** Whether the user owns the Yjs client id, or may become its owner because it has none. */
-  mayUse(clientId: number, userId: string): boolean {
-    const owner = this.ownerOf(clientId)
-    return owner === undefined || owner === userId
   }
 
   /**
@@ -89,13 +84,16 @@ export class ClientOwners {
 
   /** Removes the owners of ids whose first update was not stored. */
   remove(owners: readonly ClientOwner[]): void {
-    for (const [clientId] of owners) this.#unset(clientId)
+    for (const [clientId, userId] of owners) if (this.#owners.get(clientId) === userId) this.#unset(clientId)
   }
 
-  /** Whether the update has client ids whose owner is unknown to this server. */
-  hasUnknownOwners(update: Uint8Array): boolean {
+  /** Whether the rows contain Yjs client ids whose owner is unknown. Rows of REST have only the server's client id. */
+  hasUnknown(rows: readonly StoredRow[]): boolean {
     const isUnknown = (clientId: number) => this.ownerOf(clientId) === undefined
-    return [...Y.parseUpdateMeta(update).from.keys()].some(isUnknown)
+    return rows.some(
+      ({ bytes, userId }) =>
+        userId !== backendUserIds.rest && [...Y.parseUpdateMeta(bytes).from.keys()].some(isUnknown),
+    )
   }
 
   /** Replaces owners that this server has assumed by the stored owners. */

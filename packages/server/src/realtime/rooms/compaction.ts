@@ -44,7 +44,7 @@ export class Compaction {
       { updates: updates / factor, bytes: bytes / factor },
       snapshotBytes,
     )
-    if (!(isLong || room.isNearlyFull) || this.#deps.now() < (this.#notBefore.get(room) ?? 0)) return
+    if (!(isLong || room.limits.isNearlyFull) || this.#deps.now() < (this.#notBefore.get(room) ?? 0)) return
     this.#notBefore.set(room, Infinity)
     this.#gate
       .run(room.apiKey, () => this.#compact(room))

@@ -54,7 +54,7 @@ async function createScene() {
         },
       } as unknown as Member
       members.add(member)
-      relay.onJoined()
+      relay.open()
       return {
         set(clientId: number, clock: number, json: string) {
           relay.awareness.receive(member, writeAwareness([{ clientId, clock, json }]))
@@ -63,6 +63,7 @@ async function createScene() {
         leave() {
           members.delete(member)
           relay.onLeft(member)
+          if (members.size === 0) relay.close()
         },
       }
     }

@@ -31,7 +31,6 @@ export class EditorRelay {
   readonly awareness: AwarenessStates
   readonly stateless: StatelessRelay
   readonly #broadcast: PacedBroadcast<Member>
-  readonly #members: ReadonlySet<Member>
   readonly #peers: Peers
   /** The awareness states of all servers. Undefined if there can be no other servers. */
   readonly #shared: SharedList | undefined
@@ -40,7 +39,6 @@ export class EditorRelay {
 
   constructor({ address, members, ownerOf, newestSeq, sharedLists, run }: EditorRelayDeps) {
     this.awareness = new AwarenessStates(ownerOf)
-    this.#members = members
     this.#peers = sharedLists.peers
     this.#address = address
     this.#shared = sharedLists.create('awareness', address, this.#createSource(newestSeq, run))
@@ -55,8 +53,8 @@ export class EditorRelay {
     this.stateless = new StatelessRelay(members, run, (payload) => this.#sendStateless(payload))
   }
 
-  /** Call it when a session of this server has joined the members. */
-  onJoined(): void {
+  /** From now on, the relay shares what it has with other servers that have the editor open. */
+  open(): void {
     if (this.#stopListening) return
     this.#shared?.open()
     this.#stopListening = this.#peers.listen('stateless', this.#address, (body) =>
@@ -68,7 +66,10 @@ export class EditorRelay {
   onLeft({ sessionId }: Member): void {
     this.awareness.leave(sessionId)
     this.broadcastAwareness()
-    if (this.#members.size > 0) return
+  }
+
+  /** Call it when the room is dropped. Until then it gets all rows, so that the next member finds nothing old. */
+  close(): void {
     this.#shared?.close()
     this.#stopListening?.()
     this.#stopListening = undefined

@@ -42,6 +42,11 @@ export class LogFollower {
     return this.#run(room, following)
   }
 
+  /** Replaces owners of Yjs client ids that the room has assumed by the stored owners. */
+  async readOwners({ apiKey, ref, owners }: EditorRoom): Promise<void> {
+    owners.override(await editorLog.readOwners(this.#deps.database.read, apiKey, ref))
+  }
+
   /** Broadcasts a row that another server has stored and sent. If rows before it are missing, it reads them. */
   receive(room: EditorRoom, row: PeerRow): void {
     const following = this.#follow(room)
@@ -87,7 +92,7 @@ export class LogFollower {
       )
       if (mustRead || !continues(room, missing)) await this.#readRows(room)
       else if (missing.length > 0) {
-        room.learnOwners(missing.flatMap(({ owners }) => owners))
+        room.owners.override(missing.flatMap(({ owners }) => owners))
         await this.#apply(room, missing)
       }
     } catch (error) {
@@ -109,9 +114,7 @@ export class LogFollower {
       if (createdAt !== undefined) room.drop('gone', documentGoneMessage)
       return
     }
-    if (room.hasUnknownOwners(found.updates)) {
-      room.learnOwners(await editorLog.readOwners(database.read, apiKey, ref))
-    }
+    if (room.owners.hasUnknown(found.updates)) await this.readOwners(room)
     room.createdAt = found.createdAt
     // Rows that this room stored may have been broadcast in the meantime.
     const newRows = found.updates.filter(({ seq }) => seq > room.committed.seq)

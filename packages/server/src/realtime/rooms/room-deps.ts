@@ -17,6 +17,8 @@ export interface RoomDeps<Room> {
   maxBytes: number
   /** Called when updates wait to be stored. */
   wake: (room: Room) => void
+  /** Reads the rows of other servers that the room lacks. Undefined if there can be no other servers. */
+  catchUp: ((room: Room) => Promise<void>) | undefined
   /** Called when an update did not fit into the editor: a snapshot may make space. */
   makeSpace: (room: Room) => void
   /** Lists over all servers. */

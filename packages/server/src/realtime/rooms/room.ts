@@ -1,12 +1,11 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
-import { backendUserIds } from '../../access/backend-users.ts'
 import { sourceOf } from '../../crdt/document-threads.ts'
 import type { Contents } from '../../store/editors/editors.ts'
 import type { EditorRef } from '../../store/refs.ts'
 import { editorAddress } from '../../peers/hints.ts'
 import { AwaitedItems } from './awaited-items.ts'
 import { broadcastRows } from './broadcast.ts'
-import { type ClientOwner, ClientOwners } from './client-owners.ts'
+import { ClientOwners } from './client-owners.ts'
 import { CommittedLog } from './committed-log.ts'
 import type { DocumentIndex } from '../../crdt/updates/document-index.ts'
 import { EditorRelay } from './editor-relay.ts'
@@ -19,9 +18,8 @@ import {
   type Outcome,
   type QueuedUpdate,
   type Row,
-  type StoredRow,
 } from './queued-update.ts'
-import { isOutOfOrder, missingUpdate, readOnly } from './refusals.ts'
+import { isOutOfOrder, mayBeBehind, missingUpdate, readOnly } from './refusals.ts'
 import type { WorkOwner } from '../../platform/turns/fair-queue.ts'
 import { addRowsAfter, buildStoredIndex } from './stored-index.ts'
 import { PostponedWork } from './postponed-work.ts'
@@ -56,9 +54,9 @@ export class EditorRoom {
   readonly content: RoomContent
   /** The index of the committed rows and the queued updates together. */
   #index: DocumentIndex
-  readonly #owners: ClientOwners
-  readonly #limits: RoomLimits
-  readonly #deps: Pick<RoomDeps<EditorRoom>, 'crdt' | 'wake' | 'makeSpace' | 'onDropped'>
+  readonly owners: ClientOwners
+  readonly limits: RoomLimits
+  readonly #deps: Pick<RoomDeps<EditorRoom>, 'crdt' | 'wake' | 'catchUp' | 'makeSpace' | 'onDropped'>
   readonly #outOfOrder = new OutOfOrderBuffer<QueuedUpdate>()
   readonly #awaitedItems = new AwaitedItems()
   readonly #queue = new UpdateQueue<QueuedUpdate>()
@@ -66,8 +64,12 @@ export class EditorRoom {
   createdAt: number | undefined
   /** The type and key that are declared for the content, as far as the room knows. A new editor is created with them. */
   declared: Contents
-  /** Collects the updates that arrive while the index is rebuilt. Undefined at all other times. */
+  /** Collects the updates that arrive while the index is rebuilt, or rows of other servers are read. Otherwise undefined. */
   #postponed: PostponedWork | undefined
+  /** The number of the newest row that this room has stored. */
+  appendedSeq = 0
+  /** Whether the room must read rows of other servers before `review`, because they make queued updates invalid. */
+  mustCatchUp = false
   #isDropped = false
 
   constructor({ apiKey, ref, index, stored, maxBytes, ...deps }: RoomDeps<EditorRoom>) {
@@ -76,7 +78,7 @@ export class EditorRoom {
     this.ref = ref
     this.address = editorAddress(apiKey, ref)
     this.#index = index
-    this.#owners = new ClientOwners(stored?.owners ?? new Map(), (clientId, userId) => {
+    this.owners = new ClientOwners(stored?.owners ?? new Map(), (clientId, userId) => {
       this.relay.awareness.onOwned(clientId, userId)
       this.relay.broadcastAwareness()
     })
@@ -90,16 +92,11 @@ export class EditorRoom {
       index: () => this.#index,
       isOpen: () => !this.#isDropped && this.members.size > 0,
     })
-    this.#limits = new RoomLimits(this.committed, this.#owners, maxBytes)
-    const ownerOf = (clientId: number) => this.#owners.ownerOf(clientId)
-    const newestSeq = () => this.committed.seq
-    this.relay = new EditorRelay({
-      ...deps,
-      address: this.address,
-      members: this.members,
-      ownerOf,
-      newestSeq,
-    })
+    this.limits = new RoomLimits(this.committed, this.owners, maxBytes)
+    const ownerOf = (clientId: number) => this.owners.ownerOf(clientId)
+    const newestSeq = () => Math.max(this.committed.seq, this.appendedSeq)
+    const { address, members } = this
+    this.relay = new EditorRelay({ ...deps, address, members, ownerOf, newestSeq })
   }
 
   leave(member: Member): void {
@@ -147,12 +144,26 @@ export class EditorRoom {
     const queued: QueuedUpdate = { sent: update, update, from, outcome, hasChanges: true, owners: [] }
     const fault = this.#validateAndQueue(queued)
     if (fault === undefined) return this.#retryOutOfOrder()
+    const canCatchUp = !this.#postponed && this.#deps.catchUp !== undefined
+    if (canCatchUp && mayBeBehind(fault)) return void this.#submitWhenCurrent(from, update, outcome)
     if (!isOutOfOrder(fault)) return outcome.refused(fault)
-    const refusal = this.#limits.refusalOfMissing(fault)
+    const refusal = this.limits.refusalOfMissing(fault)
     if (refusal) return outcome.refused(refusal)
     // Updates of a client that uses several connections can arrive out of order.
     if (!fault.missing || !this.#outOfOrder.hold(queued, fault.missing)) outcome.refused(fault)
     from.requestMissingUpdates()
+  }
+
+  /**
+   * The sender may have got rows of another server that this room has not read yet, and its update may contain or need them.
+   * What is submitted while the rows are read waits, so that everything keeps its order.
+   */
+  async #submitWhenCurrent(from: Member, update: Uint8Array, outcome: Outcome): Promise<void> {
+    const postponed = new PostponedWork()
+    this.#postponed = postponed
+    postponed.add(update, () => this.#submitAgain(from, update, outcome))
+    await this.#deps.catchUp?.(this)
+    await this.#endPostponing(postponed)
   }
 
   /** Access may have changed since the update arrived. */
@@ -185,7 +196,7 @@ export class EditorRoom {
   /** Queues a valid update, and acknowledges a duplicate. Returns the fault of an update that cannot be stored now. */
   #validateAndQueue(queued: QueuedUpdate): Fault | undefined {
     const { from } = queued
-    const mayWrite = (clientId: number) => this.#owners.mayUse(clientId, from.userId)
+    const mayWrite = (clientId: number) => this.relay.awareness.mayWrite(clientId, from.userId)
     let verdict = this.#index.check(queued.update, { mayWrite })
     if (!verdict.ok && verdict.fault.code === 'foreign_client') {
       // Clients relay updates that they received directly from other clients. The other clients send these themselves.
@@ -203,12 +214,12 @@ export class EditorRoom {
       this.#acknowledgeDuplicate(queued)
       return undefined
     }
-    const refusal = this.#limits.refusal(verdict.value, this.#queue.bytes, from.userId)
+    const refusal = this.limits.refusal(verdict.value, this.#queue.bytes, from.userId)
     if (refusal?.code === 'full') this.#deps.makeSpace(this)
     if (refusal) return refusal
     this.#addToIndex(this.#index, verdict.value, maxChunksPerUpdate)
     queued.update = verdict.value.update
-    queued.owners = this.#owners.add(verdict.value.clients, from.userId)
+    queued.owners = this.owners.add(verdict.value.clients, from.userId)
     this.#queue.push(queued)
     this.#deps.wake(this)
     return undefined
@@ -240,17 +251,6 @@ export class EditorRoom {
     }
   }
 
-  /** Whether the rows contain Yjs client ids whose owner is unknown. Rows of REST have only the server's client id. */
-  hasUnknownOwners(rows: readonly StoredRow[]): boolean {
-    return rows.some(
-      ({ bytes, userId }) => userId !== backendUserIds.rest && this.#owners.hasUnknownOwners(bytes),
-    )
-  }
-
-  learnOwners(owners: Iterable<ClientOwner>): void {
-    this.#owners.override(owners)
-  }
-
   /** Whether updates wait to be stored or acknowledged. */
   get hasWaiting(): boolean {
     return this.#queue.length > 0
@@ -268,7 +268,7 @@ export class EditorRoom {
 
   /** Whether access may have changed since the next updates were queued. Then `review` must run before `takeBatch`. */
   get mustReview(): boolean {
-    return !this.#isDropped && !isStorable({ updates: this.#queue.next() })
+    return !this.#isDropped && (this.mustCatchUp || !isStorable({ updates: this.#queue.next() }))
   }
 
   /**
@@ -285,7 +285,9 @@ export class EditorRoom {
       if (hasChanges && from.mayStore === undefined) undecided.add(from)
     await Promise.all(Array.from(undecided, (from) => from.whenDecided()))
     const lostAccess = ({ hasChanges, from }: QueuedUpdate) => hasChanges && from.mayStore === false
-    if (this.#isDropped || this.#queue.hasTaken || ![...this.#queue].some(lostAccess)) return
+    if (this.#isDropped || this.#queue.hasTaken || this.#postponed) return
+    if (!this.mustCatchUp && ![...this.#queue].some(lostAccess)) return
+    this.mustCatchUp = false
 
     const waiting = this.#queue.take(this.#queue.length)
     const postponed = new PostponedWork()
@@ -300,7 +302,11 @@ export class EditorRoom {
     this.#index = index
     this.#queue.settle(waiting)
     addRowsAfter(seq, this.committed, index)
-    this.#owners.remove(waiting.flatMap(({ owners }) => owners))
+    this.owners.remove(waiting.flatMap(({ owners }) => owners))
+    await this.#endPostponing(postponed)
+  }
+
+  async #endPostponing(postponed: PostponedWork): Promise<void> {
     await postponed.run(() => !this.#isDropped)
     this.#postponed = undefined
     this.#retryOutOfOrder()
@@ -320,15 +326,10 @@ export class EditorRoom {
     })
   }
 
-  /** Whether the editor should be compacted because it is nearly full. */
-  get isNearlyFull(): boolean {
-    return this.#limits.isNearlyFull
-  }
-
   /** A snapshot replaced the stored rows up to `seq`. */
   onCompacted(seq: number, snapshot: Uint8Array): void {
     this.committed.replaceWithSnapshot(seq, snapshot)
-    if (this.#limits.takeFreed()) for (const member of this.members) member.onWriteAllowed()
+    if (this.limits.takeFreed()) for (const member of this.members) member.onWriteAllowed()
   }
 
   /** Whether the row follows the last committed row. If not, REST or another server has stored rows in between. */
@@ -368,8 +369,9 @@ export class EditorRoom {
     this.#retryOutOfOrder()
   }
 
-  /** Puts the updates of a batch back into the queue. The batch was not stored, because access has changed. */
-  putBack({ updates }: Batch): void {
+  /** Puts the updates of a batch that was not stored back into the queue. */
+  putBack({ updates }: Batch, mustCatchUp = false): void {
+    this.mustCatchUp ||= mustCatchUp
     this.#queue.putBack(updates)
     this.#deps.wake(this)
   }

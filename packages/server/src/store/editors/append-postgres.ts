@@ -106,6 +106,15 @@ const insertUpdates = batched<KeyColumn | 'seq' | 'bytes' | 'user_id' | 'now'>(
 /** A larger update has its own statement: bytes in arrays are sent as text of twice their length. */
 const maxBatchedUpdateBytes = 64 * 1024
 
+const selectClaimed = batched<KeyColumn | 'entry' | 'client_id' | 'user_id', { entry: number }>(
+  { ...keyColumns, entry: 'bigint', client_id: 'bigint', user_id: 'text' },
+  ({ row, fromRows }) => sql`
+    select ${row.entry} as entry ${fromRows}, editor_clients owned
+    where owned.api_key = ${row.api_key} and owned.organization_id = ${row.organization_id}
+      and owned.document_id = ${row.document_id} and owned.editor_id = ${row.editor_id}
+      and owned.client_id = ${row.client_id} and owned.user_id <> ${row.user_id}`,
+)
+
 const insertOwners = batched<KeyColumn | 'client_id' | 'user_id'>(
   { ...keyColumns, client_id: 'bigint', user_id: 'text' },
   ({ row, fromRows }) => sql`
@@ -119,7 +128,7 @@ interface Pending {
   /** Identifies the editor in maps. */
   id: string
   row: Key & { user_id: string; session_id: string | null; now: number }
-  appended: Appended | 'locked' | undefined
+  appended: Appended | 'locked' | 'claimed' | undefined
 }
 
 /** Appends all entries with few statements, because every statement is a round trip to the database. */
@@ -157,10 +166,32 @@ async function appendRound(
   round: ReadonlyMap<string, Pending>,
   whenLocked: WhenLocked,
 ): Promise<void> {
-  const ordered = inLockOrder(round.values(), ({ id }) => id)
+  const all = Array.from(round.values())
+  await findClaimed(db, all)
+  const ordered = inLockOrder(
+    all.filter(({ appended }) => appended !== 'claimed'),
+    ({ id }) => id,
+  )
   await advanceExisting(db, ordered, whenLocked)
   await createMissing(db, round, ordered, whenLocked)
   await insertRows(db, ordered)
+}
+
+/**
+ * Finds the entries with a Yjs client id that belongs to another user. The server that sent the entry did not know it yet. If a
+ * transaction that begins later makes another user the owner, it also advances the editor, and this one collides with it.
+ */
+async function findClaimed(db: Db, all: readonly Pending[]): Promise<void> {
+  const claims = all.flatMap(({ entry, row }, index) =>
+    entry.owners.map(([clientId, userId]) => ({
+      ...row,
+      entry: index,
+      client_id: clientId,
+      user_id: userId,
+    })),
+  )
+  if (claims.length === 0) return
+  for (const { entry } of await selectClaimed(db, claims)) (all[entry] as Pending).appended = 'claimed'
 }
 
 /** Numbers the updates of editors that exist. */

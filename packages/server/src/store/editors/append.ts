@@ -12,18 +12,18 @@ const nobody: Announced = new Set()
 /**
  * Appends each update to the log of its editor, for any number of editors of any tenants. Returns undefined for an entry
  * whose editor does not exist, was created at another time than `createdAt`, or cannot be created because its document does
- * not exist.
+ * not exist. Returns `claimed` for an entry with a Yjs client id that belongs to another user.
  */
 export async function append(
   db: Db,
   entries: readonly Entry[],
   now: number,
   announced = nobody,
-): Promise<(Appended | undefined)[]> {
+): Promise<(Appended | 'claimed' | undefined)[]> {
   const sqlite = sqliteOf(db)
   const appended = sqlite
     ? appendOnSqlite(sqlite, entries, now)
-    : ((await appendOnPostgres(db, entries, now, 'wait')) as (Appended | undefined)[])
+    : ((await appendOnPostgres(db, entries, now, 'wait')) as (Appended | 'claimed' | undefined)[])
   await announce(db, entries, appended, now, announced)
   return appended
 }
@@ -37,7 +37,7 @@ export async function appendSkippingLocked(
   entries: readonly Entry[],
   now: number,
   announced = nobody,
-): Promise<(Appended | 'locked' | undefined)[]> {
+): Promise<(Appended | 'claimed' | 'locked' | undefined)[]> {
   const sqlite = sqliteOf(db)
   const appended = sqlite
     ? appendOnSqlite(sqlite, entries, now)
@@ -49,7 +49,7 @@ export async function appendSkippingLocked(
 async function announce(
   db: Db,
   entries: readonly Entry[],
-  appended: readonly (Appended | 'locked' | undefined)[],
+  appended: readonly (Appended | 'claimed' | 'locked' | undefined)[],
   now: number,
   announced: Announced,
 ): Promise<void> {

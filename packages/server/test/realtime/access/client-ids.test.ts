@@ -94,19 +94,21 @@ describe.each(stores)('ownership of Yjs client ids on %s', (store) => {
       await eventually(() => writer.awarenessOf(ada.id)).toEqual({ name: 'Ada' })
     })
 
-    test('[R31] the first write takes a Yjs client id from an editor who only used it in awareness', async () => {
-      const { open } = await tenantWithDocument()
+    test('[R31] nobody else can write first with a Yjs client id that a connected client of an editor uses in awareness', async () => {
+      const { open, content } = await tenantWithDocument()
       const observer = await open('wit', 'realtime', 'editor')
       const ada = yjsAuthor()
       const eve = await open('eve', dialect, 'editor')
       eve.sendAwareness(ada.id, 1_000, { name: 'Eve' })
       await observer.until(() => observer.awarenessOf(ada.id) !== undefined)
       const writer = await open('ada', dialect, 'editor')
-      expect(await writer.update(ada.type('mine'))).toBe('saved')
-      await eventually(() => observer.awarenessOf(ada.id)).toBeUndefined()
-      writer.sendAwareness(ada.id, 1, { name: 'Ada' })
-      await eventually(() => observer.awarenessOf(ada.id)).toEqual({ name: 'Ada' })
-      expect(await eve.update(ada.type('not mine'))).toBe('refused')
+      const update = ada.type('mine')
+      expect(await writer.update(update)).toBe('refused')
+      eve.terminate()
+      await observer.until(() => observer.awarenessOf(ada.id) === undefined)
+      const after = await open('ada', dialect, 'editor')
+      expect(await after.update(update)).toBe('saved')
+      expect(await content()).toBe('mine')
     })
 
     test('[R31.2] another user can take over a Yjs client id once the editor who held it becomes a viewer', async () => {

@@ -30,7 +30,7 @@ describe.each(stores)('the editor log on %s', (store) => {
   })
   const append = async (entries: editorLog.Entry[], now = 1000) => {
     const appended = await server.database.write((db) => editorLog.append(db, entries, now))
-    return appended.map((one) => one?.seq)
+    return appended.map((one) => (typeof one === 'object' ? one.seq : undefined))
   }
   const load = (apiKey: string, at = editorRef) => editorLog.load(read(), apiKey, at)
   const compactInTransaction = (
@@ -45,7 +45,7 @@ describe.each(stores)('the editor log on %s', (store) => {
     expect(await append([entry(apiKey, { create, owners: [[7, 'u1']] })])).toEqual([1])
     const writer = { userId: 'u2', sessionId: null }
     const owners: [number, string][] = [
-      [7, 'u2'],
+      [7, 'u1'],
       [2 ** 32 - 1, 'u2'],
     ]
     expect(await append([entry(apiKey, { update: bytes(2, 3), writer, owners })], 2000)).toEqual([2])
@@ -74,6 +74,37 @@ describe.each(stores)('the editor log on %s', (store) => {
       [2, 2, 3],
     ])
   })
+
+  // On SQLite there is one server, which knows all owners.
+  test.runIf(store === 'postgres')(
+    '[R8.5] [B4.5] an append with a Yjs client id that another user owns stores nothing in that editor',
+    async () => {
+      const { apiKey } = await tenant()
+      await append([entry(apiKey, { owners: [[7, 'u1']] })])
+      const entries = [
+        entry(apiKey, { owners: [[7, 'u2']], update: bytes(2) }),
+        entry(apiKey, { editor: inEditor('e2'), owners: [[7, 'u2']], update: bytes(3) }),
+        entry(apiKey, { owners: [[8, 'u2']], update: bytes(4) }),
+      ]
+      for (const write of [editorLog.append, editorLog.appendSkippingLocked]) {
+        const [claimed, other, later] = await server.database.write((db) => write(db, entries, 2000))
+        expect(claimed).toBe('claimed')
+        expect([other, later]).toEqual([expect.any(Object), expect.any(Object)])
+      }
+      const log = (await load(apiKey))!
+      expect(loaded(log.updates)).toEqual([
+        [1, 1],
+        [2, 4],
+        [3, 4],
+      ])
+      expect(log.owners).toEqual(
+        new Map([
+          [7, 'u1'],
+          [8, 'u2'],
+        ]),
+      )
+    },
+  )
 
   test('[R7] one call appends to editors of several tenants, and twice to the same editor', async () => {
     const [one, two] = [await tenant(), await tenant()]

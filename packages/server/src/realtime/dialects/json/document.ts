@@ -226,7 +226,7 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Fe
       const text = 'The user may read this document, but not change it.'
       return request.refuse({ status: 'PERMISSION_DENIED', message: text })
     }
-    document.markActive(participant)
+    document.presence.markActive(participant)
     const setting = { liveStateDataId, data, merge, userId: participant.identity.userId, bytes }
     this.#host.services.liveStateWriter.set(document, setting, participant, {
       onStored: (position) => request.done({ position }),

@@ -69,7 +69,7 @@ export class JsonDocuments implements DocumentListener {
 
   /** The user is active in all documents. */
   touch(): void {
-    for (const { participant } of this.#documents.values()) participant.document.touch(participant)
+    for (const { participant } of this.#documents.values()) participant.document.presence.touch(participant)
   }
 
   #leave(document: JsonDocument): void {

@@ -167,6 +167,14 @@ export class AwarenessStates {
     return !holder || holder.userId === userId || (hasWriteRole && !holder.hasWriteRole)
   }
 
+  /** Whether the user may write with the id. One without an owner may be that of a connected client of another writing user. */
+  mayWrite(clientId: number, userId: string): boolean {
+    const ownerId = this.#ownerOf(clientId)
+    if (ownerId !== undefined) return ownerId === userId
+    const holder = this.#states.get(clientId)?.owner
+    return !holder || holder.userId === userId || !holder.hasWriteRole
+  }
+
   /** Call it when a Yjs client id gets an owner. Removes the state that another user set for the id. */
   onOwned(clientId: number, userId: string): void {
     const known = this.#states.get(clientId)
