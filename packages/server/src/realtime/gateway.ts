@@ -35,13 +35,14 @@ export interface GatewayDeps extends IdentifyDeps {
 
 /** A client must identify itself within this time (R16). */
 const authTimeoutMs = 5_000
-/** On shutdown, each client is asked to reconnect at a random time within this time, so that not all reconnect at once. */
+/** On shutdown, clients are asked to reconnect at random times within this time at most, so that not all do it at once. */
 const maxReconnectDelayMs = 5_000
 /** On shutdown, clients may send messages for at most this time. */
 const drainMessagesMs = 1_000
 /**
  * On shutdown, connections are closed at random times, so that clients without a message that asks them to reconnect do not all
- * reconnect at once: about 200 in a second, or more if that would take longer than `maxClosingMs`.
+ * reconnect at once: about 200 in a second, or more if that would take longer than `maxClosingMs`. Others are asked at the same
+ * rate.
  */
 const msPerClose = 5
 const maxClosingMs = 2_000
@@ -208,8 +209,9 @@ export class Gateway {
   async drain(): Promise<void> {
     const { services, pages } = this.#deps
     this.#isDraining = true
+    const reconnectWithinMs = Math.min(maxReconnectDelayMs, msPerClose * this.#clients.size)
     for (const { dialect } of this.#clients) {
-      dialect.onDrain(Math.round(Math.random() * maxReconnectDelayMs))
+      dialect.onDrain(Math.round(Math.random() * reconnectWithinMs))
     }
     await Promise.race([services.idle(), this.#pause(drainMessagesMs)])
     const connections = [...this.#arriving, ...this.#clients].map(({ connection }) => connection)

@@ -1,7 +1,6 @@
 import * as Y from 'yjs'
 import { backendUserIds } from '../../access/backend-users.ts'
 import { serverClientId } from '../../crdt/content/load.ts'
-import type { StoredRow } from './queued-update.ts'
 
 /**
  * How many Yjs client ids one editor may have. Every client sends all of them in its state vector whenever it connects. With
@@ -88,7 +87,7 @@ export class ClientOwners {
   }
 
   /** Whether the rows contain Yjs client ids whose owner is unknown. Rows of REST have only the server's client id. */
-  hasUnknown(rows: readonly StoredRow[]): boolean {
+  hasUnknown(rows: readonly { bytes: Uint8Array; userId: string }[]): boolean {
     const isUnknown = (clientId: number) => this.ownerOf(clientId) === undefined
     return rows.some(
       ({ bytes, userId }) =>

@@ -32,11 +32,6 @@ export interface Row {
   bytes: Uint8Array
 }
 
-export interface StoredRow extends Row {
-  /** The user who wrote the row. */
-  userId: string
-}
-
 /** The updates of a room that one tick stores. */
 export interface Batch {
   /** The updates that have changes, merged into one row. Undefined if none has changes. */

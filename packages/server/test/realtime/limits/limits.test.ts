@@ -6,6 +6,7 @@ import { startServer, stores, useServer } from '../../support/harness.ts'
 import { synced } from '../../support/clients/convergence.ts'
 import { hocuspocusClient } from '../../support/clients/hocuspocus-client.ts'
 import { editorName } from '../../support/clients/open-clients.ts'
+import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 import { RawSocket, socketUrl } from '../../support/clients/raw-socket.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
@@ -166,6 +167,14 @@ describe('server shutdown', () => {
     await allClosed
     // At random times within 300 ms.
     expect(Math.max(...closedAt) - Math.min(...closedAt)).toBeGreaterThan(150)
+  })
+
+  test('[R15] the few clients of a server that stops are asked to reconnect soon', async () => {
+    const server = await startServer('sqlite')
+    const token = await tokenFor(await given.tenant(server))
+    const clients = await Promise.all([1, 2, 3, 4].map(() => RealtimeSocket.connect(server, token)))
+    await server.stop()
+    for (const client of clients) expect((await client.take('moved')).retryAfterMs).toBeLessThanOrEqual(4 * 5)
   })
 
   test('[R15] a server that stops asks its clients to reconnect, and stores everything they sent', async () => {
