@@ -47,7 +47,7 @@ export interface Plan {
   cost: Cost
   /** Of each server, in cores. */
   serverCores: number
-  /** The part of `serverCores` that goes into messages of other servers. */
+  /** The part of `serverCores` that goes into messages between servers. */
   peerCores: number
   serverMegabytes: number
 }
@@ -73,8 +73,8 @@ const tickSecondsPerDocument = 0.0005
 /** How many transactions a server needs for this many updates a second. */
 export function commitsFor(updatesPerSecond: number): number {
   if (updatesPerSecond === 0) return 0
-  // A tick begins with an update, and the next one at least a tick later.
-  const commits = (tick: number) => 1 / (tick + 1 / updatesPerSecond)
+  // The next tick begins a tick later or, if no update has arrived until then, with the next update.
+  const commits = (tick: number) => 1 / (tick + Math.exp(-updatesPerSecond * tick) / updatesPerSecond)
   let tick = minTickSeconds
   for (let step = 0; step < 20; step++) {
     tick = Math.min(
@@ -83,6 +83,41 @@ export function commitsFor(updatesPerSecond: number): number {
     )
   }
   return commits(tick)
+}
+
+/** Cursors wait for each other this long before they are sent to other servers. */
+const gatherSeconds = 0.01
+
+interface Messages {
+  sent: number
+  heard: number
+  skipped: number
+  entriesHeard: number
+}
+
+const noMessages: Messages = { sent: 0, heard: 0, skipped: 0, entriesHeard: 0 }
+
+/**
+ * The messages of one server in a second. It sends this often, each time entries about several documents. Each entry is for
+ * some of the other servers. A message goes to the servers that an entry in it is for, or to all if these are most of them.
+ */
+function messagesFor(
+  sendings: number,
+  entriesPerSecond: number,
+  serversPerEntry: number,
+  others: number,
+): Messages {
+  if (sendings === 0 || others === 0) return noMessages
+  const entries = entriesPerSecond / sendings
+  const recipients = others * (1 - (1 - serversPerEntry / others) ** entries)
+  return recipients * 2 > others
+    ? { sent: sendings, heard: sendings * others, skipped: 0, entriesHeard: entriesPerSecond * others }
+    : {
+        sent: sendings * recipients,
+        heard: sendings * recipients,
+        skipped: sendings * recipients * (others - 1),
+        entriesHeard: entriesPerSecond * serversPerEntry,
+      }
 }
 
 /** What this many users make these servers do in a second, if a load balancer spreads the users over them. */
@@ -96,9 +131,24 @@ export function workOf(users: number, servers: number, habits: Habits): Work {
     servers === 1 ? documents : documents * servers * (1 / servers) ** usersPerDocument
   const updates = users * typingShare * habits.updatesPerSecond
   const cursors = users * typingShare * habits.cursorsPerSecond
-  const isShared = documents === 0 ? 0 : 1 - documentsOfOneServer / documents
+  const sharedPart = documents === 0 ? 0 : 1 - documentsOfOneServer / documents
   const commits = servers * commitsFor(updates / servers)
-  const messages = servers === 1 ? 0 : commits + cursors * isShared
+  const openings = (users * habits.openingsPerHour) / 3600
+  const others = servers - 1
+  const serversPerEntry = sharedPart === 0 ? 0 : otherServers / sharedPart
+  const ofUpdates = messagesFor(
+    (commits / servers) * atLeastOneOf(updates / commits, sharedPart),
+    (updates * sharedPart) / servers,
+    serversPerEntry,
+    others,
+  )
+  const sharedCursors = (cursors * sharedPart) / servers
+  const gathered = sharedCursors === 0 ? 0 : 1 / (gatherSeconds + 1 / sharedCursors)
+  const ofCursors = messagesFor(gathered, sharedCursors, serversPerEntry, others)
+  // A server that opens a document asks all others for its users and its cursors.
+  const ofOpenings = messagesFor(openings / servers, (2 * openings) / servers, others, others)
+  const total = (count: (messages: Messages) => number) =>
+    servers * [ofUpdates, ofCursors, ofOpenings].reduce((sum, messages) => sum + count(messages), 0)
   return {
     server: servers,
     connection: users,
@@ -109,16 +159,20 @@ export function workOf(users: number, servers: number, habits: Habits): Work {
     delivery: updates * (usersPerDocument - 1),
     cursor: cursors,
     cursorDelivery: cursors * (usersPerDocument - 1),
-    opening: (users * habits.openingsPerHour) / 3600,
+    opening: openings,
     read: (users * habits.readsPerMinute) / 60,
     write: (users * habits.writesPerMinute) / 60,
     updateForwarded: updates * otherServers,
     cursorForwarded: cursors * otherServers,
-    messageSent: messages,
-    messageHeard: messages * (servers - 1),
-    entryHeard: (updates + cursors * isShared) * (servers - 1),
+    messageSent: total(({ sent }) => sent),
+    messageHeard: total(({ heard }) => heard),
+    messageSkipped: total(({ skipped }) => skipped),
+    entryHeard: total(({ entriesHeard }) => entriesHeard),
   }
 }
+
+/** The probability that at least one of this many, which may be no whole number, is of a kind with this share. */
+const atLeastOneOf = (count: number, share: number) => (count > 0 ? 1 - (1 - share) ** count : 0)
 
 /** Resident memory of all servers in megabytes. */
 export const memoryOf = (work: Work, memory: Memory): number =>
@@ -127,8 +181,15 @@ export const memoryOf = (work: Work, memory: Memory): number =>
     (work.openDocument ?? 0) * memory.openDocument) /
   1024
 
-/** Work that a server does for others. */
-const peerUnits = ['updateForwarded', 'cursorForwarded', 'messageHeard', 'entryHeard'] as const
+/** Work that a server does because there are others. */
+const peerUnits = [
+  'updateForwarded',
+  'cursorForwarded',
+  'messageSent',
+  'messageHeard',
+  'messageSkipped',
+  'entryHeard',
+] as const
 
 /** The smallest number of installations and, in each, of servers that stays within the limits. */
 export function planFor(users: number, habits: Habits, costs: Costs, memory: Memory, limits: Limits): Plan {

@@ -21,7 +21,7 @@ import type { Cost, Work } from './units.ts'
 
 /** Longer than the time in which servers update their counters. */
 const quietMilliseconds = 1000
-const requestConnections = 8
+const requestConnections = 16
 const openingsAtOnce = 8
 
 /** Clients that type or move their cursors. The clients of a document take turns on the servers. */
@@ -147,7 +147,7 @@ export async function observeRequests(
       connectionCount: requestConnections,
       requestCount: count,
       // As apart as requests of many backends: those that arrive together would share the work.
-      pauseMs: 20,
+      pauseMs: 30,
     })
     if (failures.length > 0) throw new Error(`${failures.length} requests failed: ${failures[0]}`)
   })

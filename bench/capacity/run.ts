@@ -156,14 +156,14 @@ async function checkModel({ costs, memory }: Measured): Promise<void> {
           figure(found),
           figure(predicted / found),
         ])
-      const perSecond = used.seconds
-      compare('transactions with updates/s', work.commit ?? 0, commits / perSecond)
-      compare('messages between servers/s', work.messageSent ?? 0, messages / perSecond)
-      compare('servers: % of a core', predicted.servers / 10_000, found.servers / 10_000 / perSecond)
-      compare('PostgreSQL: % of a core', predicted.postgres / 10_000, found.postgres / 10_000 / perSecond)
+      const { seconds } = used
+      compare('transactions with updates/s', work.commit ?? 0, commits / seconds)
+      compare('messages between servers/s', work.messageSent ?? 0, messages / seconds)
+      compare('servers: % of a core', predicted.servers / 10_000, found.servers / 10_000 / seconds)
+      compare('PostgreSQL: % of a core', predicted.postgres / 10_000, found.postgres / 10_000 / seconds)
       if (link === 'redis')
-        compare('Redis: % of a core', predicted.redis / 10_000, found.redis / 10_000 / perSecond)
-      compare('WAL: KB/s', predicted.walBytes / 1024, found.walBytes / 1024 / perSecond)
+        compare('Redis: % of a core', predicted.redis / 10_000, found.redis / 10_000 / seconds)
+      compare('WAL: KB/s', predicted.walBytes / 1024, found.walBytes / 1024 / seconds)
       compare('memory of both servers: MB', memoryOf(work, memory), residentMegabytes)
     }
     await cluster.stop()
@@ -224,7 +224,7 @@ function printPlan({ costs, memory }: Measured): void {
 /** More digits would say nothing. */
 const rounded = (_key: string, value: unknown) =>
   typeof value === 'number' ? Number(value.toPrecision(3)) : value
-/** Costs below a tenth are within the noise. */
+/** Smaller costs are within the noise. */
 const amount = (value: number) => (value < 0.05 ? '–' : figure(value))
 
 console.log(`Node ${process.versions.node}, ${availableParallelism()} ${arch()} cores`)

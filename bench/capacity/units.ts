@@ -15,8 +15,9 @@ export const units = {
   updateForwarded: 'an update: received from another server',
   cursorForwarded: 'a cursor: received from another server',
   messageSent: 'a message to the other servers',
-  messageHeard: 'the same message, at each other server',
-  entryHeard: 'an update or cursor in it, at each other server',
+  messageHeard: 'the same message, at each server that gets it',
+  messageSkipped: 'the same message, at each other server',
+  entryHeard: 'an update or cursor in it, at each server that gets it',
 } as const
 
 export type Unit = keyof typeof units
