@@ -369,7 +369,7 @@ describe.each(stores)('versions at /realtime on %s', (database) => {
 })
 
 describe.each(stores)('the request limit of an API key on %s', (database) => {
-  const server = useServer(database, { env: { LIMIT_API_KEY_REQUESTS_PER_MINUTE: '4' } })
+  const server = useServer(database, { isAlone: true, env: { LIMIT_API_KEY_REQUESTS_PER_MINUTE: '4' } })
 
   test('[R37.1] adding and restoring versions count towards the request limit of the API key, and listing does not', async () => {
     const tenant = await given.tenant(server)
