@@ -189,7 +189,7 @@ export class Peers {
     }
   }
 
-  /** Sends the body to those who listen at the address on other servers. Default: on those that have it open. */
+  /** Sends the body to the listeners at the address, on these servers. Default: on the servers that have it open. */
   send(
     topic: Topic,
     address: Address,

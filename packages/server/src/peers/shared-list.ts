@@ -1,5 +1,5 @@
 import type { Clock } from '../platform/clock.ts'
-import { LazyMap } from '../platform/lazy-collections.ts'
+import { LazyMap, LazySet } from '../platform/lazy-collections.ts'
 import type { Log } from '../platform/log/log.ts'
 import {
   digestOf,
@@ -11,7 +11,7 @@ import {
 } from './list-messages.ts'
 import { type Address, allServers, type Peers, type ServerId, type Topic } from './peers.ts'
 
-/** Has the items of this server, and gets those of others. */
+/** Returns the items of this server, and receives the items of other servers. */
 export interface SharedListSource {
   /** The keys of the items of this server. */
   ownKeys(): Iterable<string>
@@ -51,7 +51,7 @@ interface OtherServer {
 const maxItemsPerServer = 20_000
 /** The items of a server that was silent for this long are dropped. It repeats its digest more often. */
 const silentMs = 30_000
-/** Until then after it was opened, it is not known which servers have the list open. */
+/** Servers that have the list open answer within this time. Until then, all of them get everything. */
 const answerMs = 500
 /** A server that lacks items asks for them at most once in this time. */
 const minAskIntervalMs = 10_000
@@ -70,7 +70,7 @@ export class SharedList {
   #stopListening: (() => void) | undefined
   #isSendingAll = false
   /** The servers that need all own items. */
-  readonly #askers = new Set<ServerId>()
+  readonly #askers = new LazySet<ServerId>()
   #askedAt = -Infinity
   #mustAskAgain = false
 

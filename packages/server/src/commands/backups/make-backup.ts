@@ -1,4 +1,4 @@
-import { chmodSync, constants, copyFileSync, existsSync, renameSync, statSync, mkdirSync } from 'node:fs'
+import { chmodSync, constants, copyFileSync, existsSync, mkdirSync, renameSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { backup } from '@photostructure/sqlite'
 import type { BackupOptions } from '../backup.ts'
@@ -38,7 +38,6 @@ export async function makeBackup({ to, withSecret }: BackupOptions): Promise<voi
   }
   const isFolder = /[\\/]$/.test(to) || statSync(to, { throwIfNoEntry: false })?.isDirectory() === true
   const target = isFolder ? join(to, `plenum-${timestamp()}.db`) : resolve(to)
-  mkdirSync(dirname(target), { recursive: true, mode: 0o700 })
   const secret = join(config.dataDir, 'secret.key')
   const secretTarget = withSecret ? secretBeside(target) : undefined
   for (const file of [target, ...(secretTarget === undefined ? [] : [secretTarget])]) {
@@ -48,6 +47,7 @@ export async function makeBackup({ to, withSecret }: BackupOptions): Promise<voi
     throw new CommandError(`${secret} does not exist: the secret is in SECRET_KEY. Leave out --with-secret.`)
   }
 
+  mkdirSync(dirname(target), { recursive: true, mode: 0o700 })
   const partial = `${target}.partial`
   const source = openExisting(join(config.dataDir, 'plenum.db'))
   try {

@@ -39,12 +39,17 @@ export async function rotateSecret({ yes, newSecret, signOutUsers }: RotateOptio
     database = await openShared(config)
     const current = createSecrets(config.secretKey ?? loadOrCreateSecretKey(config.dataDir))
     const next = createSecrets(readOrCreate(file))
-    if (await isSame(current, next, database)) {
+    const isStored = {
+      current: await matches(current, database.read),
+      next: await matches(next, database.read),
+    }
+    if (isStored.current && isStored.next) {
       throw new CommandError(
         `${file} has the present secret. Name a file that does not exist: it gets a new one.`,
       )
     }
-    if (await isDone(next, current, database)) say('The stored secrets already match the new secret.')
+    // An earlier run was interrupted after it had changed the database.
+    if (isStored.next) say('The stored secrets already match the new secret.')
     else
       say(
         `Stored secrets that were encrypted again: ${await replace(database, current, next, signOutUsers ?? false)}.`,
@@ -90,15 +95,6 @@ function readOrCreate(file: string): string {
   const secret = readFileSync(file, 'utf8').trim()
   if (secret.length < 32) throw new CommandError(`${file} must have at least 32 characters.`)
   return secret
-}
-
-/** Whether the new secret is the one that is used already. */
-const isSame = async (current: Secrets, next: Secrets, { read }: SharedDatabase): Promise<boolean> =>
-  (await matches(next, read)) && (await matches(current, read))
-
-/** Whether an earlier run was interrupted after it had changed the database. */
-async function isDone(next: Secrets, current: Secrets, { read }: SharedDatabase): Promise<boolean> {
-  return (await matches(next, read)) && !(await matches(current, read))
 }
 
 function replace(

@@ -167,7 +167,7 @@ export class AwarenessStates {
     return !holder || holder.userId === userId || (hasWriteRole && !holder.hasWriteRole)
   }
 
-  /** Whether the user may write with the id. One without an owner may be that of a connected client of another writing user. */
+  /** Whether the user may write with the id: it is the user's own, or nobody's. A connected editor uses its id before it writes. */
   mayWrite(clientId: number, userId: string): boolean {
     const ownerId = this.#ownerOf(clientId)
     if (ownerId !== undefined) return ownerId === userId
