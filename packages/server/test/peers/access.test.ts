@@ -3,14 +3,16 @@ import { endingIn } from '../support/access/probe.ts'
 import { type RawClient } from '../support/clients/raw-client.ts'
 import { type Dialect, dialects, rawClient, sendsRole } from '../support/clients/raw-clients.ts'
 import { expectWithin } from '../support/event-loop.ts'
+import * as given from '../support/given.ts'
 import { undisturbedNow } from '../support/processor-time.ts'
 import { type Revocation, revocations, stageFor } from '../support/revocations.ts'
 import type { LinkKind } from '../support/links.ts'
 import { useTwoServers } from '../support/two-servers.ts'
+import { tokenFor } from '../support/user-tokens.ts'
 import { textIn, wordsIn, wordUpdate } from '../support/words.ts'
 
 const documentRef = { organizationId: 'o1', documentId: 'd1' }
-const kinds: readonly LinkKind[] = ['no link', 'PostgreSQL']
+const kinds: readonly LinkKind[] = ['no link', 'PostgreSQL', 'Redis']
 
 describe.each(kinds)('access that is taken away over another server (%s)', (kind) => {
   const [near, far] = useTwoServers(kind)
@@ -57,4 +59,38 @@ describe.each(kinds)('access that is taken away over another server (%s)', (kind
       expect(new Set(data.flatMap((editor) => wordsIn(textIn(editor))))).toEqual(new Set(['before']))
     },
   )
+
+  /** Opens a client in each dialect on the far server, and expects that the cause closes all of them within a second. */
+  async function expectClosed(
+    by: (tenant: given.Tenant) => Promise<{ token?: string; headers?: Record<string, string> }>,
+    cause: (tenant: given.Tenant) => Promise<unknown>,
+  ): Promise<void> {
+    const tenant = await given.tenant(near)
+    await given.document(tenant)
+    const target = { organizationId: 'org_1', documentId: 'doc_1', ...(await by(tenant)) }
+    const clients = dialects.map((dialect) => rawClient(far, dialect, { ...target, editorId: dialect }))
+    await Promise.all(clients.map((client) => client.opened()))
+    for (const client of clients) expect(await client.update(wordUpdate('before'))).toBe('saved')
+
+    const ending = clients.map(async (client) => client.ended.then(undisturbedNow))
+    await cause(tenant)
+    const answeredAt = undisturbedNow()
+    for (const at of await Promise.all(ending)) expectWithin(1_000, at - answeredAt)
+    for (const client of clients) expect(await client.update(wordUpdate('after'))).toBe('refused')
+  }
+
+  test('[B3] [R9] a reset of the auth tokens closes the connections of backends within a second on every server', () =>
+    expectClosed(
+      async ({ headers }) => ({ headers }),
+      ({ client, apiKey }) => client.authTokens.reset({ apiKey }),
+    ))
+
+  test('[B3] [R9.3] removing a domain closes the connections of its pages within a second on every server', () =>
+    expectClosed(
+      async (tenant) => {
+        await tenant.client.domains.add({ domains: ['example.com'] })
+        return { token: await tokenFor(tenant), headers: { origin: 'https://example.com' } }
+      },
+      ({ client }) => client.domains.delete({ domains: ['example.com'] }),
+    ))
 })

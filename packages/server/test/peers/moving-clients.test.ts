@@ -123,10 +123,12 @@ describe.each(linksThatConnect)('clients that move between two servers (%s)', (k
   test('[R8.5] if two users first write under one Yjs client id at the same moment, all servers keep what one of them wrote', async () => {
     const all = await scene()
     for (let round = 0; round < 8; round++) {
-      const { texts } = await writeTogether(all, `note-${round}`, async () => {})
+      const { bob, mallory, texts } = await writeTogether(all, `note-${round}`, async () => {})
       await eventually(() => new Set(texts()).size === 1 && /^(m{60}|b{20})$/.test(texts()[0] ?? '')).toBe(
         true,
       )
+      const isOfBob = texts()[0]?.startsWith('b')
+      await eventually(() => [bob.saved, mallory.saved]).toEqual([isOfBob, !isOfBob])
     }
   })
 })

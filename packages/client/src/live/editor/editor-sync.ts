@@ -56,6 +56,11 @@ export class EditorSync {
   readonly #deps: SyncDeps
   readonly #outgoing: OutgoingUpdates
   #channel: Channel | undefined
+  /**
+   * Whether the server has stored what another user wrote under the Yjs client id of this document. The document then differs
+   * from the stored one for good.
+   */
+  #isTaken = false
   /** Whether the document has local changes that no update on this channel contains. */
   #hasUnsent: boolean
   #lastNumber = 0
@@ -181,7 +186,7 @@ export class EditorSync {
    * sends it too, if there are local changes: they are saved if the server has them already.
    */
   #sendDifference(channel: Channel, stateVector: Uint8Array): void {
-    if (channel.upload === 'refused' && !channel.isFull) return
+    if (this.#isTaken || (channel.upload === 'refused' && !channel.isFull)) return
     channel.isFull = false
     channel.upload = channel.canWrite ? 'flowing' : 'paused'
     if (!channel.canWrite && !this.#hasUnsent) return
@@ -214,8 +219,9 @@ export class EditorSync {
     // A later update has its answer: it was saved and contains this one, or its own refusal was handled.
     if (number <= this.#lastAnswered) return
     this.#markAnswered(number)
+    this.#isTaken ||= status === 'ABORTED'
     // Only one change was refused. The difference, which the client sends on a new channel, may be accepted.
-    if (channel.canWrite && number !== channel.differenceNumber) {
+    if (channel.canWrite && !this.#isTaken && number !== channel.differenceNumber) {
       this.#stop(channel, 'paused')
       return this.#deps.reopen()
     }

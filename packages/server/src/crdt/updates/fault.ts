@@ -4,6 +4,7 @@ export const faultCodes = [
   'gap',
   'future_delete',
   'foreign_client',
+  'taken_client',
   'forbidden',
   'read_only',
   'full',
@@ -15,6 +16,7 @@ export const faultCodes = [
  * - `malformed`, `too_large`, `forbidden`: the update is invalid, exceeds a bound, or uses a name that is not allowed.
  * - `gap`, `future_delete`: the update depends on another one that has not arrived. It may be accepted later.
  * - `foreign_client`: the update has structs of a Yjs client id that belongs to another user.
+ * - `taken_client`: another user has written under the Yjs client id first, on another server.
  * - `read_only`: the user may not write.
  * - `full`, `too_many_ids`: the editor has reached its limit of bytes or of Yjs client ids.
  *

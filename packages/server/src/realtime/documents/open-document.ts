@@ -379,7 +379,6 @@ export class OpenDocument implements DocumentRef {
   /** Closes the document for all members. A document that is stored under its id from now on is another document. */
   close(reason: CloseReason, message: string): void {
     this.#onClosed(this)
-    this.endSharing()
     const slots = [...this.rooms.values()]
     this.rooms.clear()
     for (const slot of slots) {

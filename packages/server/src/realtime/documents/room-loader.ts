@@ -51,7 +51,7 @@ export class RoomLoader {
   }
 
   async #load({ apiKey, ref, userId, run, onDropped }: RoomRequest): Promise<EditorRoom> {
-    const { database, crdt, appender, limits, gate, sharedLists } = this.#deps
+    const { database, crdt, appender, limits, gate, sharedLists, log } = this.#deps
     const stored = await gate.run(apiKey, () => editorLog.load(database.read, apiKey, ref), userId)
     // Clients are sent only what is durable.
     await database.durable()
@@ -67,7 +67,13 @@ export class RoomLoader {
       crdt,
       maxBytes: limits.editorBytes,
       wake: appender.wake,
-      catchUp: database.exclusive ? undefined : (room) => appender.catchUp(room),
+      catchUp: database.exclusive
+        ? undefined
+        : (room, userId) => gate.run(apiKey, () => appender.catchUp(room), userId),
+      onError(room, error) {
+        log.error({ err: error, ...ref }, 'updates could not be checked again')
+        room.drop('unavailable', 'What was sent could not be stored.')
+      },
       makeSpace: appender.makeSpace,
       sharedLists,
       run,

@@ -89,6 +89,7 @@ function scene({
       maxBytes: Infinity,
       wake: (one) => void waiting.add(one),
       catchUp: undefined,
+      onError() {},
       makeSpace() {},
       sharedLists: noSharedLists(),
       run() {},
@@ -228,7 +229,7 @@ describe('access that changes while a message is handled', () => {
     expect(room().takeBatch().updates).toHaveLength(1)
     decide(async () => as('editor'))
     await setImmediate()
-    room().applyOwnRow({ seq: 1, bytes: base })
+    room().broadcast([{ seq: 1, bytes: base }])
     expect(room().takeBatch().updates).toHaveLength(1)
   })
 })

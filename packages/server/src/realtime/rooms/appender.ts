@@ -103,7 +103,7 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
 
   /** How many editors have updates that wait to be stored. */
   get waiting(): number {
-    return this.#arrived.size + this.#late.size + this.#alone.size
+    return this.#arrived.size + this.#late.size + this.#alone.size + this.#reviewing.size
   }
 
   hasWaiting(): boolean {
@@ -288,8 +288,9 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
     if (!appended) return room.drop('gone', documentGoneMessage)
     const { seq, createdAt } = appended
     room.createdAt = createdAt
-    if (room.isNextSeq(seq)) {
-      room.applyOwnRow({ seq, bytes: entry.update }, soleSenderOf(batch))
+    // If not, REST or another server has stored rows in between.
+    if (seq === room.committed.seq + 1) {
+      room.broadcast([{ seq, bytes: entry.update }], soleSenderOf(batch))
       room.acknowledge(batch, seq)
       this.#compaction.compactIfNeeded(room)
     } else {

@@ -86,6 +86,16 @@ export class ClientOwners {
     for (const [clientId, userId] of owners) if (this.#owners.get(clientId) === userId) this.#unset(clientId)
   }
 
+  /** Whether each of the ids has an owner. */
+  areKnown(clientIds: readonly number[]): boolean {
+    return clientIds.every((clientId) => this.#owners.has(clientId))
+  }
+
+  /** Whether none of the ids belongs to another user. */
+  areFree(clientIds: readonly number[], userId: string): boolean {
+    return clientIds.every((clientId) => (this.ownerOf(clientId) ?? userId) === userId)
+  }
+
   /** Whether the rows contain Yjs client ids whose owner is unknown. Rows of REST have only the server's client id. */
   hasUnknown(rows: readonly { bytes: Uint8Array; userId: string }[]): boolean {
     const isUnknown = (clientId: number) => this.ownerOf(clientId) === undefined

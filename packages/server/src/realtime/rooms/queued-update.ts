@@ -22,9 +22,29 @@ export interface QueuedUpdate {
   outcome: Outcome
   /** False for a duplicate. */
   hasChanges: boolean
-  /** The Yjs client ids that got an owner by this update. */
+  /** Whether the rows that other servers had stored when the update arrived have been read. */
+  isCurrent: boolean
+  /** The Yjs client ids under which the update has changes. */
+  clients: readonly number[]
+  /** Those that got an owner by this update. */
   owners: readonly ClientOwner[]
 }
+
+export const newUpdate = (
+  from: Member,
+  sent: Uint8Array,
+  outcome: Outcome,
+  isCurrent: boolean,
+): QueuedUpdate => ({
+  sent,
+  update: sent,
+  from,
+  outcome,
+  hasChanges: true,
+  isCurrent,
+  clients: [],
+  owners: [],
+})
 
 /** A row of the editor's log. */
 export interface Row {
@@ -53,6 +73,17 @@ export function soleSenderOf({ updates }: Batch): Member | undefined {
 /** Whether all senders of changes may still write. */
 export const isStorable = ({ updates }: Pick<Batch, 'updates'>): boolean =>
   updates.every(({ hasChanges, from }) => !hasChanges || from.mayStore === true)
+
+/** Resolves when it is known for each sender of changes whether the sender may still write. */
+export async function whenDecided(updates: Iterable<QueuedUpdate>): Promise<void> {
+  const undecided = new Set<Member>()
+  for (const { from, hasChanges } of updates)
+    if (hasChanges && from.mayStore === undefined) undecided.add(from)
+  await Promise.all(Array.from(undecided, (from) => from.whenDecided()))
+}
+
+export const hasLostAccess = ({ hasChanges, from }: QueuedUpdate): boolean =>
+  hasChanges && from.mayStore === false
 
 /** Merges the updates that have changes into one row for the editor `target`. */
 export function createBatch(

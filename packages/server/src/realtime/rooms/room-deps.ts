@@ -17,8 +17,10 @@ export interface RoomDeps<Room> {
   maxBytes: number
   /** Called when updates wait to be stored. */
   wake: (room: Room) => void
-  /** Reads the rows of other servers that the room lacks. Undefined if there can be no other servers. */
-  catchUp: ((room: Room) => Promise<void>) | undefined
+  /** Reads the rows of other servers that the room lacks, for this user. Undefined if there can be no other servers. */
+  catchUp: ((room: Room, userId: string) => Promise<void>) | undefined
+  /** Updates that had to wait for such rows could not be checked again. */
+  onError: (room: Room, error: unknown) => void
   /** Called when an update did not fit into the editor: a snapshot may make space. */
   makeSpace: (room: Room) => void
   /** Lists over all servers. */

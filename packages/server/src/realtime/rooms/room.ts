@@ -5,6 +5,7 @@ import type { EditorRef } from '../../store/refs.ts'
 import { editorAddress } from '../../peers/hints.ts'
 import { AwaitedItems } from './awaited-items.ts'
 import { broadcastRows } from './broadcast.ts'
+import { type CatchUpQueue, createCatchUpQueue } from './catch-up-queue.ts'
 import { ClientOwners } from './client-owners.ts'
 import { CommittedLog } from './committed-log.ts'
 import type { DocumentIndex } from '../../crdt/updates/document-index.ts'
@@ -14,29 +15,26 @@ import type { Member } from './member.ts'
 import {
   type Batch,
   createBatch,
+  hasLostAccess,
   isStorable,
+  newUpdate,
   type Outcome,
   type QueuedUpdate,
   type Row,
+  whenDecided,
 } from './queued-update.ts'
-import { isOutOfOrder, mayBeBehind, missingUpdate, readOnly } from './refusals.ts'
+import { isOutOfOrder, missingUpdate, readOnly, takenClientId, unknownOwner } from './refusals.ts'
 import type { WorkOwner } from '../../platform/turns/fair-queue.ts'
 import { addRowsAfter, buildStoredIndex } from './stored-index.ts'
 import { PostponedWork } from './postponed-work.ts'
 import { RoomContent } from './room-content.ts'
-import { RoomLimits } from './room-limits.ts'
+import { maxChunksPerUpdate, RoomLimits } from './room-limits.ts'
 import type { RoomDeps } from './room-deps.ts'
 import { splitUpdate } from './split-update.ts'
 import { UpdateQueue } from './update-queue.ts'
 import type { Fault } from '../../crdt/updates/fault.ts'
 import type { Accepted } from '../../crdt/updates/validate-update.ts'
 import { type FutureDeletes, withoutClients } from '../../crdt/updates/without-clients.ts'
-
-/**
- * Chunks of deleted ranges in the index that one update may change for each Yjs client id: 200,000 deletions in a document
- * with millions take 25 ms. A deletion beyond this limit is not indexed, so it is stored again when it is sent again.
- */
-const maxChunksPerUpdate = 2_048
 
 /**
  * An open editor: its committed rows, its queued updates and its members. A room is a cache that may be dropped at any
@@ -56,7 +54,7 @@ export class EditorRoom {
   #index: DocumentIndex
   readonly owners: ClientOwners
   readonly limits: RoomLimits
-  readonly #deps: Pick<RoomDeps<EditorRoom>, 'crdt' | 'wake' | 'catchUp' | 'makeSpace' | 'onDropped'>
+  readonly #deps: Pick<RoomDeps<EditorRoom>, 'crdt' | 'wake' | 'makeSpace' | 'onDropped'>
   readonly #outOfOrder = new OutOfOrderBuffer<QueuedUpdate>()
   readonly #awaitedItems = new AwaitedItems()
   readonly #queue = new UpdateQueue<QueuedUpdate>()
@@ -64,8 +62,10 @@ export class EditorRoom {
   createdAt: number | undefined
   /** The type and key that are declared for the content, as far as the room knows. A new editor is created with them. */
   declared: Contents
-  /** Collects the updates that arrive while the index is rebuilt, or rows of other servers are read. Otherwise undefined. */
+  /** Collects the updates that arrive while the index is rebuilt. Otherwise undefined. */
   #postponed: PostponedWork | undefined
+  /** Updates that may need rows of other servers. Undefined if there can be no other servers. */
+  readonly #behind: CatchUpQueue | undefined
   /** The number of the newest row that this room has stored. */
   appendedSeq = 0
   /** Whether the room must read rows of other servers before `review`, because they make queued updates invalid. */
@@ -95,6 +95,7 @@ export class EditorRoom {
     this.limits = new RoomLimits(this.committed, this.owners, maxBytes)
     const ownerOf = (clientId: number) => this.owners.ownerOf(clientId)
     const newestSeq = () => Math.max(this.committed.seq, this.appendedSeq)
+    this.#behind = createCatchUpQueue(this, deps)
     const { address, members } = this
     this.relay = new EditorRelay({ ...deps, address, members, ownerOf, newestSeq })
   }
@@ -119,57 +120,71 @@ export class EditorRoom {
 
   /** Acknowledges a duplicate, also for a client that may not write. Returns false if the update is known to be no duplicate. */
   confirmDuplicate(from: Member, update: Uint8Array, outcome: Outcome): boolean {
-    if (!this.#postponed) return this.#confirmNow(from, update, outcome)
-    // The index is being rebuilt. An invalid update, or one with changes, is refused later.
-    this.#postponed.add(update, () => {
+    const confirmOrRefuse = () => {
       if (!this.#confirmNow(from, update, outcome)) outcome.refused(readOnly)
-    })
+    }
+    const later = () => this.#whenIndexed(update, confirmOrRefuse)
+    if (this.#behind?.follow(update, from, later)) return true
+    if (this.#postponed) this.#postponed.add(update, confirmOrRefuse)
+    else if (this.#confirmNow(from, update, outcome)) return true
+    else if (!this.#behind) return false
+    // The client may have got from another server what it sends now.
+    else this.#behind.addSuspect(update, from, later)
     return true
+  }
+
+  /** Runs the work at once, or when the index is rebuilt. */
+  #whenIndexed(update: Uint8Array, work: () => void): void {
+    if (this.#postponed) this.#postponed.add(update, work)
+    else work()
   }
 
   #confirmNow(from: Member, update: Uint8Array, outcome: Outcome): boolean {
     const verdict = this.#index.check(update)
     if (!verdict.ok || verdict.value.hasChanges) return false
-    this.#acknowledgeDuplicate({ sent: update, update, from, outcome, hasChanges: false, owners: [] })
+    this.#acknowledgeDuplicate(newUpdate(from, update, outcome, true))
     return true
   }
 
   /** Queues or refuses the update. The caller has checked that the sender may write. */
   submit(from: Member, update: Uint8Array, outcome: Outcome): void {
-    if (!this.#postponed) this.#submitNow(from, update, outcome)
-    else this.#postponed.add(update, () => this.#submitAgain(from, update, outcome))
+    const again = () => this.#submitAgain(from, update, outcome)
+    if (this.#behind?.follow(update, from, () => this.#whenIndexed(update, again))) return
+    if (this.#postponed) this.#postponed.add(update, again)
+    else this.#submitNow(from, update, outcome)
   }
 
-  #submitNow(from: Member, update: Uint8Array, outcome: Outcome): void {
-    const queued: QueuedUpdate = { sent: update, update, from, outcome, hasChanges: true, owners: [] }
+  #submitNow(from: Member, update: Uint8Array, outcome: Outcome, isCurrent = !this.#behind): void {
+    const queued = newUpdate(from, update, outcome, isCurrent)
     const fault = this.#validateAndQueue(queued)
     if (fault === undefined) return this.#retryOutOfOrder()
-    const canCatchUp = !this.#postponed && this.#deps.catchUp !== undefined
-    if (canCatchUp && mayBeBehind(fault)) return void this.#submitWhenCurrent(from, update, outcome)
+    if (this.#waitForRows(queued, fault)) return
     if (!isOutOfOrder(fault)) return outcome.refused(fault)
     const refusal = this.limits.refusalOfMissing(fault)
     if (refusal) return outcome.refused(refusal)
-    // Updates of a client that uses several connections can arrive out of order.
+    // Updates of a client that uses several connections can arrive out of order, and so can those of other servers.
     if (!fault.missing || !this.#outOfOrder.hold(queued, fault.missing)) outcome.refused(fault)
-    from.requestMissingUpdates()
+    if (!this.#behind) return from.requestMissingUpdates()
+    this.#behind.afterRead(update, from, () => {
+      queued.isCurrent = true
+      if (!this.#outOfOrder.isEmpty) from.requestMissingUpdates()
+    })
   }
 
-  /**
-   * The sender may have got rows of another server that this room has not read yet, and its update may contain or need them.
-   * What is submitted while the rows are read waits, so that everything keeps its order.
-   */
-  async #submitWhenCurrent(from: Member, update: Uint8Array, outcome: Outcome): Promise<void> {
-    const postponed = new PostponedWork()
-    this.#postponed = postponed
-    postponed.add(update, () => this.#submitAgain(from, update, outcome))
-    await this.#deps.catchUp?.(this)
-    await this.#endPostponing(postponed)
+  /** Submits the update again when the rows of other servers are read, if these may change whether it is valid. */
+  #waitForRows({ from, sent, outcome, isCurrent }: QueuedUpdate, fault: Fault): boolean {
+    if (fault.code !== 'foreign_client' || isCurrent || !this.#behind) return false
+    const again = () => this.#submitAgain(from, sent, outcome, true)
+    const work = () => this.#whenIndexed(sent, again)
+    if (fault === unknownOwner) this.#behind.add(sent, from, work)
+    else this.#behind.addSuspect(sent, from, work)
+    return true
   }
 
   /** Access may have changed since the update arrived. */
-  #submitAgain(from: Member, update: Uint8Array, outcome: Outcome): void {
+  #submitAgain(from: Member, update: Uint8Array, outcome: Outcome, isCurrent?: boolean): void {
     if (from.mayStore === false) outcome.refused(readOnly)
-    else this.#submitNow(from, update, outcome)
+    else this.#submitNow(from, update, outcome, isCurrent)
   }
 
   #retryOutOfOrder(): void {
@@ -180,7 +195,7 @@ export class EditorRoom {
       const fault = this.#validateAndQueue(next.item)
       if (fault === undefined) continue
       const isHeld = isOutOfOrder(fault) && fault.missing !== undefined && next.holdAgain(fault.missing)
-      if (isHeld) continue
+      if (isHeld || this.#waitForRows(next.item, fault)) continue
       next.item.outcome.refused(fault)
       if (isOutOfOrder(fault)) next.item.from.requestMissingUpdates()
     }
@@ -217,9 +232,11 @@ export class EditorRoom {
     const refusal = this.limits.refusal(verdict.value, this.#queue.bytes, from.userId)
     if (refusal?.code === 'full') this.#deps.makeSpace(this)
     if (refusal) return refusal
+    if (!queued.isCurrent && !this.owners.areKnown(verdict.value.clients)) return unknownOwner
     this.#addToIndex(this.#index, verdict.value, maxChunksPerUpdate)
     queued.update = verdict.value.update
-    queued.owners = this.owners.add(verdict.value.clients, from.userId)
+    queued.clients = verdict.value.clients
+    queued.owners = this.owners.add(queued.clients, from.userId)
     this.#queue.push(queued)
     this.#deps.wake(this)
     return undefined
@@ -263,7 +280,7 @@ export class EditorRoom {
 
   /** The memory of the updates that wait to be stored or acknowledged. */
   get queuedBytes(): number {
-    return this.#queue.bytes + (this.#postponed?.bytes ?? 0)
+    return this.#queue.bytes + (this.#postponed?.bytes ?? 0) + (this.#behind?.bytes ?? 0)
   }
 
   /** Whether access may have changed since the next updates were queued. Then `review` must run before `takeBatch`. */
@@ -280,21 +297,19 @@ export class EditorRoom {
     // A batch that is being stored is neither in the queue nor in the log, so the index cannot be rebuilt now. The appender
     // and `putBack` wake the room again.
     if (this.#queue.hasTaken || this.#postponed) return
-    const undecided = new Set<Member>()
-    for (const { from, hasChanges } of this.#queue)
-      if (hasChanges && from.mayStore === undefined) undecided.add(from)
-    await Promise.all(Array.from(undecided, (from) => from.whenDecided()))
-    const lostAccess = ({ hasChanges, from }: QueuedUpdate) => hasChanges && from.mayStore === false
+    await whenDecided(this.#queue)
     if (this.#isDropped || this.#queue.hasTaken || this.#postponed) return
-    if (!this.mustCatchUp && ![...this.#queue].some(lostAccess)) return
+    if (!this.mustCatchUp && ![...this.#queue].some(hasLostAccess)) return
     this.mustCatchUp = false
 
     const waiting = this.#queue.take(this.#queue.length)
     const postponed = new PostponedWork()
     this.#postponed = postponed
-    for (const { sent, from, outcome, hasChanges } of waiting) {
+    for (const { sent, from, outcome, hasChanges, clients } of waiting) {
       postponed.add(sent, () => {
-        if (hasChanges || !this.#confirmNow(from, sent, outcome)) this.#submitAgain(from, sent, outcome)
+        // Otherwise it would look like a duplicate of what the other user wrote under the id.
+        if (!this.owners.areFree(clients, from.userId)) outcome.refused(takenClientId)
+        else if (hasChanges || !this.#confirmNow(from, sent, outcome)) this.#submitAgain(from, sent, outcome)
       })
     }
     const source = sourceOf(this.apiKey, this.ref, { createdAt: this.createdAt, seq: this.committed.seq })
@@ -303,10 +318,6 @@ export class EditorRoom {
     this.#queue.settle(waiting)
     addRowsAfter(seq, this.committed, index)
     this.owners.remove(waiting.flatMap(({ owners }) => owners))
-    await this.#endPostponing(postponed)
-  }
-
-  async #endPostponing(postponed: PostponedWork): Promise<void> {
     await postponed.run(() => !this.#isDropped)
     this.#postponed = undefined
     this.#retryOutOfOrder()
@@ -332,38 +343,25 @@ export class EditorRoom {
     if (this.limits.takeFreed()) for (const member of this.members) member.onWriteAllowed()
   }
 
-  /** Whether the row follows the last committed row. If not, REST or another server has stored rows in between. */
-  isNextSeq(seq: number): boolean {
-    return seq === this.committed.seq + 1
-  }
-
-  /** Broadcasts a durable row of this room, also to its senders. For y-websocket, this is the acknowledgement. */
-  applyOwnRow(row: Row, sender?: Member): void {
-    this.#broadcast([row], sender)
-  }
-
   /** Indexes and broadcasts durable rows of REST and other servers. Resolves with false if a row cannot be indexed. */
   async applyRows(rows: readonly Row[]): Promise<boolean> {
     for (let index; index !== this.#index;) {
       index = this.#index
-      for (const row of rows) {
-        if (!(await this.#addStoredRow(index, row.bytes))) return false
+      for (const { bytes } of rows) {
+        const verdict = await index.checkStored(bytes)
+        if (!verdict.ok) return false
+        if (verdict.value.hasChanges) this.#addToIndex(index, verdict.value)
         if (this.#isDropped) return true
       }
       // A review may have replaced the index.
     }
     // Rows of this room may have become durable meanwhile.
-    this.#broadcast(rows.filter(({ seq }) => seq > this.committed.seq))
+    this.broadcast(rows.filter(({ seq }) => seq > this.committed.seq))
     return true
   }
 
-  async #addStoredRow(index: DocumentIndex, update: Uint8Array): Promise<boolean> {
-    const verdict = await index.checkStored(update)
-    if (verdict.ok && verdict.value.hasChanges) this.#addToIndex(index, verdict.value)
-    return verdict.ok
-  }
-
-  #broadcast(rows: readonly Row[], sender?: Member): void {
+  /** Broadcasts rows that are durable and in the index, also to their senders. For y-websocket, this is the acknowledgement. */
+  broadcast(rows: readonly Row[], sender?: Member): void {
     for (const { seq, bytes } of rows) this.committed.append(seq, bytes)
     broadcastRows(this.members, rows, sender)
     this.#retryOutOfOrder()

@@ -1,0 +1,96 @@
+import { expect, test, vi } from 'vitest'
+import { CatchUpQueue } from './catch-up-queue.ts'
+import type { Member } from './member.ts'
+
+const update = Uint8Array.of(1)
+const member = (userId: string) => ({ userId }) as Member
+const [ada, bob] = [member('ada'), member('bob')]
+
+/** A queue whose reads end when the test says so. */
+function createQueue() {
+  const log: string[] = []
+  const reads: { userId: string; end: (newRows: number) => void }[] = []
+  let seq = 0
+  const queue = new CatchUpQueue({
+    catchUp: (userId) =>
+      new Promise((resolve) => {
+        const end = (newRows: number) => {
+          seq += newRows
+          resolve()
+        }
+        reads.push({ userId, end })
+      }),
+    newestSeq: () => seq,
+    mayContinue: () => true,
+    onError: (error) => log.push(String(error)),
+  })
+  const note = (text: string) => () => void log.push(text)
+  return { queue, log, reads, note }
+}
+
+test('[B2.2] work runs after a read that began after it was added', async () => {
+  const { queue, log, reads, note } = createQueue()
+  queue.add(update, ada, note('first'))
+  queue.add(update, bob, note('second'))
+  expect(reads.map(({ userId }) => userId)).toEqual(['ada'])
+  reads[0]?.end(0)
+  await vi.waitFor(() => expect(log).toEqual(['first']))
+  expect(reads).toHaveLength(2)
+  expect(queue.bytes).toBe(1)
+  reads[1]?.end(0)
+  await vi.waitFor(() => expect(log).toEqual(['first', 'second']))
+  expect(queue.bytes).toBe(0)
+})
+
+test('[B2.2] later updates of a sender wait for an earlier one, and those of others do not', async () => {
+  const { queue, log, reads, note } = createQueue()
+  // The first update must wait again, so the second one does too.
+  queue.add(update, ada, () => queue.add(update, ada, note('first')))
+  expect(queue.follow(update, ada, note('second'))).toBe(true)
+  expect(queue.follow(update, bob, note('other'))).toBe(false)
+  reads[0]?.end(0)
+  await vi.waitFor(() => expect(reads).toHaveLength(2))
+  expect(queue.follow(update, ada, note('third'))).toBe(true)
+  reads[1]?.end(0)
+  await vi.waitFor(() => expect(log).toEqual(['first', 'second', 'third']))
+  expect(queue.follow(update, ada, note('fourth'))).toBe(false)
+})
+
+test('[B2.2] after a read in vain, suspects wait for a second, unless another update needs a read', async () => {
+  vi.useFakeTimers()
+  try {
+    const { queue, log, reads, note } = createQueue()
+    queue.addSuspect(update, ada, note('first'))
+    await vi.advanceTimersByTimeAsync(0)
+    reads[0]?.end(0)
+    await vi.advanceTimersByTimeAsync(0)
+    queue.addSuspect(update, ada, note('second'))
+    await vi.advanceTimersByTimeAsync(900)
+    expect(reads).toHaveLength(1)
+    await vi.advanceTimersByTimeAsync(200)
+    reads[1]?.end(0)
+    await vi.advanceTimersByTimeAsync(0)
+    queue.addSuspect(update, ada, note('third'))
+    await vi.advanceTimersByTimeAsync(100)
+    expect(reads).toHaveLength(2)
+    queue.add(update, bob, note('claim'))
+    await vi.advanceTimersByTimeAsync(0)
+    reads[2]?.end(0)
+    await vi.advanceTimersByTimeAsync(0)
+    expect(log).toEqual(['first', 'second', 'third', 'claim'])
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test('[B2.2] what work throws is reported, and the queue goes on', async () => {
+  const { queue, log, reads, note } = createQueue()
+  queue.add(update, ada, () => {
+    throw new Error('broken')
+  })
+  reads[0]?.end(0)
+  await vi.waitFor(() => expect(log).toEqual(['Error: broken']))
+  queue.add(update, ada, note('next'))
+  reads[1]?.end(0)
+  await vi.waitFor(() => expect(log).toEqual(['Error: broken', 'next']))
+})
