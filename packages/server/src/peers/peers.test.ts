@@ -127,7 +127,7 @@ describe('[B1] messages between servers', () => {
     }
     expect(gone).toEqual(['silent..'])
     let missed = 0
-    a.onConnected(() => missed++)
+    a.onMessagesMissed(() => missed++)
     silent.send(Uint8Array.of(2, 8, ...Buffer.from(everywhere, 'latin1'), 1, 1))
     await nextTurn()
     expect([a.count, missed]).toEqual([2, 1])

@@ -57,7 +57,7 @@ const format = 2
 export const everywhere: Address = '\0'.repeat(idBytes)
 /** More bytes are not collected into one message. */
 const maxBatchBytes = 64 * 1024
-/** Cursors wait this long for each other: a message costs all servers, and the database, more than what it contains. */
+/** Cursors wait this long for each other: a message costs its receivers, and the database, more than what it contains. */
 const gatherCursorsMs = 10
 const heartbeatMs = 10_000
 /** A server that was silent for this long is gone. */
@@ -83,7 +83,7 @@ export class Peers {
   readonly #clock: Clock
   readonly #log: Pick<Log, 'error' | 'info' | 'warn'>
   readonly #listeners = new Map<string, Set<Listener>>()
-  readonly #connectedListeners = new Set<() => void>()
+  readonly #missedListeners = new Set<() => void>()
   readonly #goneListeners = new Set<(server: ServerId) => void>()
   /** When each other server was last heard. */
   readonly #heardAt = new Map<ServerId, number>()
@@ -98,7 +98,7 @@ export class Peers {
   readonly #cancelFlush: { soon?: StopTimer | undefined; later?: StopTimer | undefined } = {}
   #stopTimers: StopTimer[] = []
 
-  /** Without a link, there are no other servers, or they are not reached. */
+  /** Without a link, there can be no other servers. */
   constructor({
     link,
     log,
@@ -143,8 +143,14 @@ export class Peers {
 
   /** For the metrics. */
   get numbers(): PeerNumbers {
-    const delayMs = this.#link?.delayMs
-    return { ...this.#numbers, servers: this.count, isConnected: this.isConnected, delayMs }
+    const { delayMs, droppedMessages = 0 } = this.#link ?? {}
+    return {
+      ...this.#numbers,
+      servers: this.count,
+      isConnected: this.isConnected,
+      delayMs,
+      droppedMessages,
+    }
   }
 
   start(): void {
@@ -159,7 +165,7 @@ export class Peers {
       onConnected: () => {
         this.#log.info({ link }, 'connected to the other servers')
         this.send('servers', everywhere, alive)
-        this.#onMissed()
+        this.#onMessagesMissed()
       },
       onDisconnected: (reason) =>
         this.#log.warn(
@@ -252,10 +258,10 @@ export class Peers {
     }
   }
 
-  /** Calls the listener when the link is connected, or a server that was silent is back: messages may have been missed before. */
-  onConnected(listener: () => void): () => void {
-    this.#connectedListeners.add(listener)
-    return () => void this.#connectedListeners.delete(listener)
+  /** Calls the listener when messages may have been missed: the link is connected again, or a server that was silent is back. */
+  onMessagesMissed(listener: () => void): () => void {
+    this.#missedListeners.add(listener)
+    return () => void this.#missedListeners.delete(listener)
   }
 
   /** Calls the listener when a server has stopped, or was silent for half a minute. */
@@ -272,7 +278,7 @@ export class Peers {
       if (decoder.arr[decoder.pos++] !== format) return
       // It has just started, and knows of this server when it hears from it.
       if (!this.#heardAt.has(from)) this.send('servers', everywhere, alive)
-      if (this.#silent.delete(from)) this.#onMissed()
+      if (this.#silent.delete(from)) this.#onMessagesMissed()
       this.#heardAt.set(from, this.#clock.elapsed())
       while (hasContent(decoder)) {
         // The key of a listener: the topic and the address.
@@ -295,8 +301,8 @@ export class Peers {
   }
 
   /** Messages may have been missed. */
-  #onMissed(): void {
-    for (const listener of this.#connectedListeners) this.#call(listener)
+  #onMessagesMissed(): void {
+    for (const listener of this.#missedListeners) this.#call(listener)
   }
 
   #onGone(server: ServerId): void {

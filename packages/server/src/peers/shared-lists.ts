@@ -25,7 +25,7 @@ export class SharedLists {
       ? []
       : [
           clock.setInterval(() => void this.#sweep(), sweepMs),
-          peers.onConnected(() => void this.#forEach((list) => list.ask())),
+          peers.onMessagesMissed(() => void this.#forEach((list) => list.ask())),
           peers.onServerGone((server) => void this.#forEach((list) => list.dropServer(server))),
         ]
   }

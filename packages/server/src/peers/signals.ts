@@ -53,7 +53,7 @@ export class Signals {
     this.#deps = deps
     this.#clock = deps.clock ?? systemClock
     deps.peers.listen('signals', everywhere, () => this.#gather())
-    deps.peers.onConnected(() => this.#gather())
+    deps.peers.onMessagesMissed(() => this.#gather())
   }
 
   /** From the returned promise on, no signal is missed. Call it before the first session opens. */
@@ -113,7 +113,10 @@ export class Signals {
       await database.write((db) => this.store(db, messages))
       peers.send('signals', everywhere, nothing)
     } catch (error) {
-      log.warn({ err: error, messages: messages.length }, 'other servers cannot be told of changes yet')
+      log.warn(
+        { err: error, messages: messages.length },
+        'changes of access are not stored for the other servers yet; trying again',
+      )
       this.#unstored = messages.concat(this.#unstored).slice(-maxUnstored)
       if (!this.#isStopped) this.#clock.setTimeout(() => void this.#storeWaiting(), retryMs)
     }

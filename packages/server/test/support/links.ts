@@ -13,6 +13,7 @@ export const deadLink = (): ServerLink => ({
   carriesData: false,
   isConnected: false,
   delayMs: undefined,
+  droppedMessages: 0,
   start() {},
   send() {},
   async stop() {},

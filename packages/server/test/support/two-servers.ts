@@ -67,6 +67,9 @@ export function cuttableLink(link: ServerLink) {
       get delayMs() {
         return link.delayMs
       },
+      get droppedMessages() {
+        return link.droppedMessages
+      },
       get isConnected() {
         return !isCut && link.isConnected
       },

@@ -8,6 +8,7 @@ export interface PeerNumbers {
   sentBytes: number
   receivedMessages: number
   receivedBytes: number
+  droppedMessages: number
   isConnected: boolean
   delayMs: number | undefined
 }
@@ -49,5 +50,11 @@ export const peerMetrics: readonly ReadMetric<PeerNumbers>[] = [
     help: 'Bytes of the messages between this server and the others.',
     labelNames: ['direction'],
     read: ({ sentBytes, receivedBytes }) => both(sentBytes, receivedBytes),
+  },
+  {
+    type: 'counter',
+    name: 'plenum_peer_messages_dropped_total',
+    help: 'Messages to other servers that were not sent, because the link was not connected or too many waited.',
+    read: ({ droppedMessages }) => one(droppedMessages),
   },
 ]

@@ -109,7 +109,8 @@ describe.each([memory, postgres, redis])('link: $name', (service) => {
     const sent = [...sizes.map(bytesOf), ...numbered(0, 500)]
     for (const message of sent) a.link.send(message)
     b.link.send(bytesOf(3))
-    await until(() => b.messages.length === sent.length && c.messages.length === sent.length + 1)
+    const expected = [1, sent.length, sent.length + 1]
+    await until(() => [a, b, c].every(({ messages }, index) => messages.length === expected[index]))
     const fromB = bytesOf(3)
     expect(hex(b.messages)).toEqual(hex(sent))
     expect(hex(a.messages)).toEqual(hex([fromB]))
@@ -149,6 +150,7 @@ describe.each([memory, postgres, redis])('link: $name', (service) => {
     a.send(bytesOf(3))
     await until(() => b.messages.length > 0)
     expect(b.messages.map((one) => one.length)).toEqual([2])
+    expect(a.droppedMessages).toBe(2)
   })
 })
 

@@ -6,10 +6,14 @@ export function createMemoryLinks({ carriesData = true } = {}): () => ServerLink
   const connected = new Map<string, ServerLinkListener>()
   return () => {
     let ownId = ''
+    let dropped = 0
     const link: ServerLink = {
       name: 'memory',
       carriesData,
       delayMs: 0,
+      get droppedMessages() {
+        return dropped
+      },
       get isConnected() {
         return connected.has(ownId)
       },
@@ -19,7 +23,7 @@ export function createMemoryLinks({ carriesData = true } = {}): () => ServerLink
         queueMicrotask(() => listener.onConnected())
       },
       send(message, to = Array.from(connected.keys())) {
-        if (!connected.has(ownId)) return
+        if (!connected.has(ownId)) return void dropped++
         const copy = Uint8Array.from(message)
         for (const id of to) {
           if (id !== ownId) setImmediate(() => connected.get(id)?.onMessage(copy, ownId))

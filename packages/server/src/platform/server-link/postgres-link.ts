@@ -1,5 +1,4 @@
 import pg from 'pg'
-import { maxMessageBytes } from './frames.ts'
 import {
   type LinkOptions,
   ReconnectingLink,
@@ -12,8 +11,6 @@ import type { ServerLink } from './server-link.ts'
 const maxFrameBytes = 5_997
 /** More frames are not sent with one statement. */
 const maxFramesPerStatement = 100
-/** Messages are dropped while frames with more characters wait. */
-const maxWaitingCharacters = 2 * maxMessageBytes
 /** The channels of a database are shared by its schemas. The number is that of the format of frames. */
 const channelQuery = `select 'plenum_2_' || md5(current_schema()) as channel`
 
@@ -43,7 +40,7 @@ class PostgresLinkConnection implements TransportConnection {
   readonly #onLost: (error: Error) => void
   #channel = ''
   #waiting: Notification[] = []
-  #waitingCharacters = 0
+  waitingBytes = 0
   #sending: Promise<void> | undefined
 
   constructor(url: string, ownId: string, { onOpen, onFrame, onLost }: TransportEvents) {
@@ -67,12 +64,11 @@ class PostgresLinkConnection implements TransportConnection {
   }
 
   send(frames: readonly Buffer[], to?: readonly string[]): void {
-    if (this.#waitingCharacters > maxWaitingCharacters) return
     const channels = to ? to.map((id) => this.#channelOf(id)) : [this.#channel]
     for (const frame of frames) {
       const text = frame.toString('base64')
       for (const channel of channels) this.#waiting.push({ channel, text })
-      this.#waitingCharacters += text.length * channels.length
+      this.waitingBytes += text.length * channels.length
     }
     this.#sending ??= this.#sendWaiting()
   }
@@ -104,7 +100,7 @@ class PostgresLinkConnection implements TransportConnection {
     try {
       while (this.#waiting.length > 0) {
         const sent = this.#waiting.splice(0, maxFramesPerStatement)
-        for (const { text } of sent) this.#waitingCharacters -= text.length
+        for (const { text } of sent) this.waitingBytes -= text.length
         await this.#sender.query({
           name: 'send',
           text: 'select pg_notify(channel, frame) from unnest($1::text[], $2::text[]) as sent (channel, frame)',

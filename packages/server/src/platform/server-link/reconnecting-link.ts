@@ -19,7 +19,9 @@ export interface TransportEvents {
 }
 
 export interface TransportConnection {
-  /** Sends the frames of one message, all or none of them, to the servers with these ids. Default: to all. */
+  /** The size of the frames that are not on their way yet. */
+  readonly waitingBytes: number
+  /** Sends the frames of one message to the servers with these ids. Default: to all. */
   send(frames: readonly Buffer[], to?: readonly string[]): void
   /** Resolves when the frames that were sent are on their way and the connection is closed. */
   close(): Promise<void>
@@ -41,6 +43,8 @@ const defaultTiming: LinkTiming = {
   minRetryMs: 100,
   maxRetryMs: 5_000,
 }
+/** Messages are dropped while more bytes wait. */
+const maxWaitingBytes = 2 * maxMessageBytes
 /** How long a stop waits for the messages that were sent. */
 const maxStopMs = 1_000
 /** Every server sends probes, so one that was silent for this many of them is gone. */
@@ -55,6 +59,7 @@ export class ReconnectingLink implements ServerLink {
   readonly carriesData: boolean
   isConnected = false
   delayMs: number | undefined
+  droppedMessages = 0
   readonly #transport: Transport
   readonly #clock: Clock
   readonly #timing: LinkTiming
@@ -84,8 +89,12 @@ export class ReconnectingLink implements ServerLink {
   }
 
   send(message: Uint8Array, to?: readonly string[]): void {
-    if (!this.isConnected || message.length > maxMessageBytes) return
-    this.#connection?.send(this.#writer.framesOf(message), to)
+    const connection = this.isConnected ? this.#connection : undefined
+    if (!connection || connection.waitingBytes > maxWaitingBytes || message.length > maxMessageBytes) {
+      this.droppedMessages += 1
+      return
+    }
+    connection.send(this.#writer.framesOf(message), to)
   }
 
   async stop(): Promise<void> {

@@ -1,5 +1,4 @@
 import type { Redis } from 'ioredis'
-import { maxMessageBytes } from './frames.ts'
 import {
   type LinkOptions,
   ReconnectingLink,
@@ -7,9 +6,6 @@ import {
   type TransportEvents,
 } from './reconnecting-link.ts'
 import type { ServerLink } from './server-link.ts'
-
-/** Messages are dropped while more bytes wait for the answer of Redis. */
-const maxWaitingBytes = 2 * maxMessageBytes
 
 export interface RedisLinkOptions extends LinkOptions {
   url: string
@@ -34,7 +30,7 @@ class RedisLinkConnection implements TransportConnection {
   #publisher: Redis | undefined
   #subscriber: Redis | undefined
   #channel = ''
-  #waitingBytes = 0
+  waitingBytes = 0
   #lastSent: Promise<unknown> | undefined
   #isDestroyed = false
 
@@ -49,9 +45,8 @@ class RedisLinkConnection implements TransportConnection {
   }
 
   #publish(channel: string, frame: Buffer): void {
-    if (this.#waitingBytes > maxWaitingBytes) return
-    this.#waitingBytes += frame.length
-    const onSent = () => void (this.#waitingBytes -= frame.length)
+    this.waitingBytes += frame.length
+    const onSent = () => void (this.waitingBytes -= frame.length)
     // Redis answers in order. A failure is reported by the connection itself.
     this.#lastSent = this.#publisher?.publish(channel, frame).then(onSent, onSent)
   }

@@ -11,9 +11,14 @@ export interface ServerLink {
   readonly isConnected: boolean
   /** How long a message took at the last measurement. Undefined: none has ended since the link was last connected. */
   readonly delayMs: number | undefined
+  /** How many messages were not sent since the start. */
+  readonly droppedMessages: number
   /** Connects, and connects again whenever the connection is lost. The id has 8 characters of one byte each. */
   start(ownId: string, listener: ServerLinkListener): void
-  /** Sends the message to the servers with these ids. Default: to all others. While the link is not connected, it is dropped. */
+  /**
+   * Sends the message to the servers with these ids. Default: to all others. It is dropped while the link is
+   * not connected or too many messages wait.
+   */
   send(message: Uint8Array, to?: readonly string[]): void
   /** Resolves when the messages that were sent are on their way, or could not be sent, and the connection is closed. */
   stop(): Promise<void>

@@ -18,7 +18,7 @@ interface MissedChangesDeps {
 
 /** How often a server compares what it has open with the database, while messages of other servers do not reach it. */
 const pollMs = 1_000
-/** While they do, it compares less often: only a server that died after a commit has sent no message. */
+/** While they do, it compares less often: only servers that died after a commit, or have too many messages to send, sent none. */
 const pollsPerRoundWithLink = 3
 /** Editors or documents that one statement compares: about 3 ms of PostgreSQL. */
 const maxPerStatement = 500
@@ -37,7 +37,7 @@ export class MissedChanges {
 
   constructor(deps: MissedChangesDeps) {
     this.#deps = deps
-    deps.peers.onConnected(() => void this.find())
+    deps.peers.onMessagesMissed(() => void this.find())
   }
 
   start(): void {
@@ -58,7 +58,9 @@ export class MissedChanges {
     if (this.#deps.database.exclusive) return
     await this.#rounds
       .run()
-      .catch((error: unknown) => this.#deps.log.warn({ err: error }, 'open documents cannot be compared'))
+      .catch((error: unknown) =>
+        this.#deps.log.warn({ err: error }, 'cannot read whether open documents have changed; trying again'),
+      )
   }
 
   async #round(): Promise<void> {
