@@ -178,7 +178,7 @@ export function readConfig(env: Environment): Config {
   if (databaseUrl !== undefined && secretKey === undefined) {
     fail(
       'SECRET_KEY',
-      `set when DATABASE_URL is, and the same at every start; make one with: ${secretCommand}`,
+      `set when DATABASE_URL is, and the same at every start; for a new database, make one with: ${secretCommand}`,
     )
   }
 

@@ -33,6 +33,12 @@ addCopy(program)
 addExport(program)
 addImport(program)
 
+// Whoever reads the output may stop reading, such as head.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  process.exit(exitCodes.success)
+})
+
 let running = ''
 program.hook('preAction', (_, command) => void (running = command.name()))
 try {

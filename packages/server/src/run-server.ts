@@ -1,4 +1,4 @@
-import { createSecrets, loadOrCreateSecretKey } from './access/credentials/secrets.ts'
+import { loadSecrets } from './access/credentials/secrets.ts'
 import { printBanner } from './start/banner.ts'
 import { type Config, ConfigError, databaseSettingsOf } from './config.ts'
 import { prepareDataDir } from './start/data-dir.ts'
@@ -33,7 +33,7 @@ async function start(config: Config, hints: readonly string[]): Promise<void> {
   }
 
   if (config.databaseUrl === undefined) prepareDataDir(config.dataDir)
-  const secrets = createSecrets(config.secretKey ?? loadOrCreateSecretKey(config.dataDir))
+  const secrets = loadSecrets(config)
   const database = await openDatabase({
     ...databaseSettingsOf(config),
     observer: metrics.database,

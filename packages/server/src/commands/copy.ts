@@ -18,7 +18,8 @@ export function addCopy(program: Command): void {
       'after',
       `
 The copy is one transaction: it is complete, or the target is as before. Repeated, the command compares both.
-Afterwards, set DATABASE_URL and SECRET_KEY for the servers.`,
+Afterwards, set DATABASE_URL for the servers, and SECRET_KEY to the content of secret.key in the folder.
+If DATABASE_URL is set already, the command needs SECRET_KEY too.`,
     )
     .action(async (options: CopyOptions) => {
       const { copyDatabase } = await import('./transfers/copy-database.ts')

@@ -1,5 +1,5 @@
 import { sealContexts } from '../access/credentials/seal-contexts.ts'
-import { createSecrets, loadOrCreateSecretKey, type Secrets } from '../access/credentials/secrets.ts'
+import { loadSecrets, type Secrets } from '../access/credentials/secrets.ts'
 import type { Config } from '../config.ts'
 import { sql } from 'kysely'
 import { cannotOpen, openPostgres } from '../store/engine/postgres.ts'
@@ -85,7 +85,7 @@ export async function withSnapshot<T>(config: Config, work: (db: Db) => Promise<
 
 /** The secrets of the database. */
 export async function secretsOf(config: Config, { read }: SharedDatabase): Promise<Secrets> {
-  const secrets = createSecrets(config.secretKey ?? loadOrCreateSecretKey(config.dataDir))
+  const secrets = loadSecrets(config)
   await requireMatchingSecret(secrets, read)
   return secrets
 }

@@ -35,7 +35,7 @@ export async function printToken(options: TokenOptions): Promise<void> {
 
 function checkOptions({ user, email, organization, document }: TokenOptions): void {
   if (!isChosenId(user) || isBackendUserId(user))
-    throw new UsageError(`--user ${user} cannot be the id of a user.`)
+    throw new UsageError(`--user "${user}" cannot be the id of a user.`)
   if (email !== undefined && normalizeEmail(email) === null) {
     throw new UsageError('--email must be a valid email address.')
   }

@@ -16,7 +16,7 @@ export function addRotateSecret(program: Command): void {
     )
     .option(
       '--sign-out-users',
-      'also make all user tokens invalid, for the case that someone has the database too',
+      'also make all user tokens invalid; needed if someone may have read the database too',
     )
     .option('--yes', 'do it; without this option, the command only says what becomes invalid')
     .action(async (options: RotateOptions) => {

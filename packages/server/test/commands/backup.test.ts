@@ -113,7 +113,7 @@ test('[D3.2] [D4] the secret is copied only on request, and replaced data is kep
   expect(refused).toMatchObject({ code: 1 })
   expect(refused.stderr).toContain('Add --replace')
   const replaced = await runCommand(['restore', '--from', file, '--replace'], other)
-  const [, kept = ''] = /The data before is in (\S+)\.\n/.exec(replaced.stderr) ?? []
+  const [, kept = ''] = /The replaced database is kept in (\S+)\.\n/.exec(replaced.stderr) ?? []
   expect(documentCounts(kept)).toEqual(new Map())
 })
 

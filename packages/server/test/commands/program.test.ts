@@ -31,11 +31,22 @@ test.each([
   [['token', '--document', 'plan'], '--document needs --organization'],
   [['start', 'now'], 'too many arguments'],
   [['--unknown'], "unknown option '--unknown'"],
+  [['help', 'strat'], "unknown command 'strat'"],
 ])('[D1.1] wrong usage exits with 2 and one reason: %j', async (words, reason) => {
   const { code, stdout, stderr } = await runCommand(words, {})
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain(reason)
   expect(stderr).not.toContain('    at ')
+})
+
+test('[D1.1] a path that cannot be used is named, with the reason', async () => {
+  const cwd = newFolder()
+  writeFileSync(join(cwd, 'file'), '')
+  const { code, stderr } = await runCommand(['backup', '--to', 'file/backup.db'], {}, { cwd })
+  expect(code).toBe(1)
+  expect(stderr).toMatch(
+    /^plenum backup: .*file\/backup\.db cannot be used: a part of the path is a file, not a folder\.\n$/,
+  )
 })
 
 test('[D1] [D1.1] a command reads .env, and reports wrong settings as the server does', async () => {

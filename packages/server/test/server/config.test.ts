@@ -274,7 +274,7 @@ describe('[C1] settings', () => {
       `SECRET_KEY must be at least 32 characters long; make one with: ${makeSecret}.`,
     )
     expect(refusal({ DATABASE_URL: 'postgres://u:canary@h/d' })).toBe(
-      `SECRET_KEY must be set when DATABASE_URL is, and the same at every start; make one with: ${makeSecret}.`,
+      `SECRET_KEY must be set when DATABASE_URL is, and the same at every start; for a new database, make one with: ${makeSecret}.`,
     )
   })
 

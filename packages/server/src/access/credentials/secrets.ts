@@ -47,11 +47,20 @@ export function createSecrets(secretKey: string): Secrets {
   }
 }
 
+/** The secrets of a database: from SECRET_KEY, or from the file beside an embedded database. */
+export const loadSecrets = ({
+  secretKey,
+  dataDir,
+}: {
+  secretKey?: string | undefined
+  dataDir: string
+}): Secrets => createSecrets(secretKey ?? loadOrCreateSecretKey(dataDir))
+
 /**
  * The secret key of an embedded database: a file in `dataDir`, generated at the first start, readable only by the server's
  * user.
  */
-export function loadOrCreateSecretKey(dataDir: string): string {
+function loadOrCreateSecretKey(dataDir: string): string {
   const file = join(dataDir, 'secret.key')
   if (existsSync(file)) {
     const secretKey = readFileSync(file, 'utf8').trim()

@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { Kysely } from 'kysely'
-import { createSecrets, loadOrCreateSecretKey } from '../../access/credentials/secrets.ts'
+import { loadSecrets } from '../../access/credentials/secrets.ts'
 import type { Config } from '../../config.ts'
 import { prepareDataDir } from '../../start/data-dir.ts'
 import { readSettings } from '../../start/settings.ts'
@@ -65,7 +65,7 @@ export async function restoreBackup({ from, replace, withSecret }: RestoreOption
     const kept = existsSync(file) ? setAside(file) : undefined
     renameSync(copy, file)
     syncFile(file)
-    if (kept !== undefined) say(`The data before is in ${kept}.`)
+    if (kept !== undefined) say(`The replaced database is kept in ${kept}.`)
     say(`Restored ${rows} rows. Clients load their open documents again.`)
   } finally {
     removeDatabase(copy)
@@ -91,8 +91,7 @@ async function prepare(
     if (config.secretKey === undefined && !existsSync(secretFile)) {
       throw refuse(`its secret is missing. Put it into ${secretFile}, or set SECRET_KEY`)
     }
-    const secrets = createSecrets(config.secretKey ?? loadOrCreateSecretKey(config.dataDir))
-    await requireMatchingSecret(secrets, db)
+    await requireMatchingSecret(loadSecrets(config), db)
     // Clients may have seen changes that the backup does not have. Under new epochs and event ids, they cannot confuse
     // them with other changes that get the same numbers.
     await db.transaction().execute(skipEventIds)

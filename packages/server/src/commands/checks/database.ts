@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { createSecrets, loadOrCreateSecretKey } from '../../access/credentials/secrets.ts'
+import { loadSecrets } from '../../access/credentials/secrets.ts'
 import type { Config } from '../../config.ts'
 import type { Db } from '../../store/engine/db.ts'
 import { openSqliteBeside, type SharedDatabase } from '../../store/engine/sqlite-beside.ts'
@@ -133,7 +133,7 @@ async function checkSchema(db: Db): Promise<Finding> {
 
 async function checkSecret(db: Db, { secretKey, dataDir }: Config): Promise<Finding> {
   try {
-    await requireMatchingSecret(createSecrets(secretKey ?? loadOrCreateSecretKey(dataDir)), db)
+    await requireMatchingSecret(loadSecrets({ secretKey, dataDir }), db)
     return ok('secret', 'matches the database')
   } catch (error) {
     return failed('secret', String(reasonFor(error)), 'Without the right secret, the server does not start.')

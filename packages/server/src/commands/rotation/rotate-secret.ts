@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { createSecrets, loadOrCreateSecretKey, type Secrets } from '../../access/credentials/secrets.ts'
+import { createSecrets, loadSecrets, type Secrets } from '../../access/credentials/secrets.ts'
 import { newSigningKey } from '../../access/tokens/user-tokens.ts'
 import type { Config } from '../../config.ts'
 import { readSettings } from '../../start/settings.ts'
@@ -37,7 +37,7 @@ export async function rotateSecret({ yes, newSecret, signOutUsers }: RotateOptio
   let database: SharedDatabase | undefined
   try {
     database = await openShared(config)
-    const current = createSecrets(config.secretKey ?? loadOrCreateSecretKey(config.dataDir))
+    const current = loadSecrets(config)
     const next = createSecrets(readOrCreate(file))
     const isStored = {
       current: await matches(current, database.read),

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { createSecrets, loadOrCreateSecretKey } from '../../access/credentials/secrets.ts'
+import { loadSecrets } from '../../access/credentials/secrets.ts'
 import { readSettings } from '../../start/settings.ts'
 import type { Database, Db } from '../../store/engine/db.ts'
 import { isRefusedRow } from '../../store/engine/failures.ts'
@@ -50,8 +50,7 @@ export async function copyDatabase(options: CopyOptions): Promise<void> {
   try {
     source = openSqliteSnapshot(from)
     await requireCurrentSchema(source.read, 'the embedded database')
-    const secrets = createSecrets(config.secretKey ?? loadOrCreateSecretKey(from))
-    await requireMatchingSecret(secrets, source.read)
+    await requireMatchingSecret(loadSecrets({ ...config, dataDir: from }), source.read)
     const target = await openTarget(to)
     try {
       await copyOrCompare(source.read, target)
