@@ -8,11 +8,11 @@ import type { ServerProcess } from './server-process.ts'
 import type { WriterReport } from './writers.ts'
 
 /** What a fault does while clients write. */
-export interface Blow {
-  strike(observers: Observers): Promise<unknown>
+export interface FaultSteps {
+  begin(observers: Observers): Promise<unknown>
   /** Ends the fault. Default: nothing is left to end. */
-  heal?(observers: Observers): Promise<unknown>
-  /** Whether clients go on before `heal`. Then they must have the same content before it. */
+  end?(observers: Observers): Promise<unknown>
+  /** Whether clients go on before `end`. Then they must have the same content before it. */
   isTolerated?: boolean
   /** A server that does not answer while the fault lasts. */
   stuck?: ServerProcess | undefined
@@ -26,19 +26,19 @@ export interface Blow {
 const resumeLimitMs = 40_000
 
 /** Makes a fault while many clients write, and compares what they were told with what is stored. */
-export async function underLoad(scene: Scene, blow: Blow): Promise<Result> {
+export async function underLoad(scene: Scene, steps: FaultSteps): Promise<Result> {
   const { cluster, writers, random, name, writes, limitMs } = scene
-  const { stuck, isTolerated = false, revokes = 'afterwards' } = blow
+  const { stuck, isTolerated = false, revokes = 'afterwards' } = steps
   const problems: string[] = []
   const documentIds = Array.from({ length: 4 }, (_, index) => `${name}-${index}`)
   const log = join(cluster.folder, `${name}.log`)
   await createDocuments(cluster, documentIds)
   const observers = new Observers(cluster, documentIds[0] as string)
   const revoked = new RevokedUser(cluster, `${name}-revoked`)
-  let isStruck = false
-  const heal = async () => {
-    isStruck = false
-    await blow.heal?.(observers)
+  let hasBegun = false
+  const end = async () => {
+    hasBegun = false
+    await steps.end?.(observers)
     if (stuck) cluster.drained.delete(stuck)
   }
   try {
@@ -48,17 +48,17 @@ export async function underLoad(scene: Scene, blow: Blow): Promise<Result> {
     // The moment of the fault is random, and slow machines write as much before it as fast ones.
     await writers.hasAcknowledged(Math.ceil(writes / 3) + random(Math.ceil(writes / 3)), resumeLimitMs)
     if (stuck) cluster.drained.add(stuck)
-    isStruck = true
-    await blow.strike(observers)
+    hasBegun = true
+    await steps.begin(observers)
     if (revokes === 'while it lasts') await revoked.revoke(limitMs, stuck)
-    if (!isTolerated) await heal()
+    if (!isTolerated) await end()
     if (!(await writers.hasAcknowledged(writers.acknowledged + writes / 6, resumeLimitMs)))
       problems.push('clients could not go on')
     const report = await writers.stop()
-    problems.push(...unexpected(report), ...(blow.check?.(report) ?? []))
+    problems.push(...unexpected(report), ...(steps.check?.(report) ?? []))
     const convergeMs = await observers.converge(limitMs)
     if (convergeMs === undefined) problems.push('clients did not get the same content')
-    if (isTolerated) await heal()
+    if (isTolerated) await end()
     if (revokes === 'afterwards') {
       await revoked.open()
       await revoked.revoke(limitMs)
@@ -76,7 +76,7 @@ export async function underLoad(scene: Scene, blow: Blow): Promise<Result> {
     }
   } finally {
     // A trial that fails leaves PostgreSQL and Redis as they were for the next one.
-    if (isStruck) await heal()
+    if (hasBegun) await end()
     observers.close()
     revoked.close()
   }

@@ -18,8 +18,8 @@ export const databasePartition: Fault = {
     const proxy = cluster.proxies[index]
     return underLoad(scene, {
       stuck: cluster.servers[index],
-      strike: async () => proxy?.pass(random.of(directions)),
-      async heal() {
+      begin: async () => proxy?.pass(random.of(directions)),
+      async end() {
         await pause(random(8_000))
         proxy?.restore()
       },

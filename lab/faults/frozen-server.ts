@@ -13,8 +13,8 @@ export const frozenServer: Fault = {
     const server = random.of(cluster.servers)
     return underLoad(scene, {
       stuck: server,
-      strike: async () => server.signal('SIGSTOP'),
-      async heal() {
+      begin: async () => server.signal('SIGSTOP'),
+      async end() {
         await pause(random(5) === 0 ? 31_000 + random(9_000) : 2_000 + random(6_000))
         server.signal('SIGCONT')
       },

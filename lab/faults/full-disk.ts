@@ -28,13 +28,13 @@ export const fullDisk: Fault = {
       return await underLoad(
         { ...scene, cluster },
         {
-          async strike() {
+          async begin() {
             fill(filler)
             await pause(fullMs)
             // Reads continue.
             await readText(cluster, cluster.balancer.url, `${scene.name}-0`)
           },
-          heal: async () => rmSync(filler),
+          end: async () => rmSync(filler),
         },
       )
     } finally {

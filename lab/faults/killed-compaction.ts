@@ -14,11 +14,11 @@ async function killAt(scene: Scene, point: number): Promise<Result> {
   await server.kill()
   await server.start({ LAB_KILL_AT: String(point) })
   return underLoad(scene, {
-    async strike() {
+    async begin() {
       await Promise.race([server.ended(), pause(compactedWithinMs, undefined, { ref: false })])
       if (server.isRunning) throw new Error('The server has not compacted an editor.')
     },
-    heal: () => server.start(),
+    end: () => server.start(),
   })
 }
 

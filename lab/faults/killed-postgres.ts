@@ -9,7 +9,7 @@ export const killedPostgres: Fault = {
   seconds: 10,
   async run(scene) {
     const postgres = await scene.cluster.services.postgres()
-    return underLoad(scene, { strike: () => postgres.kill(), heal: () => postgres.restart() })
+    return underLoad(scene, { begin: () => postgres.kill(), end: () => postgres.restart() })
   },
   control: {
     name: 'servers that do not wait for the disk (`DURABILITY=relaxed`)',

@@ -10,8 +10,8 @@ export const killedRedis: Fault = {
   async run(scene) {
     const redis = await scene.cluster.services.redis()
     return underLoad(scene, {
-      strike: () => redis.kill(),
-      heal: () => redis.restart(),
+      begin: () => redis.kill(),
+      end: () => redis.restart(),
       isTolerated: true,
       revokes: 'while it lasts',
     })

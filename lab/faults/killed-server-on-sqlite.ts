@@ -13,7 +13,7 @@ export const killedServerOnSqlite: Fault = {
   async run(scene) {
     const { cluster } = scene
     const [server] = cluster.servers as [ServerProcess]
-    const result = await underLoad(scene, { strike: () => server.kill(), heal: () => server.start() })
+    const result = await underLoad(scene, { begin: () => server.kill(), end: () => server.start() })
     const file = new DatabaseSync(join(cluster.folder, 'plenum.db'), { readOnly: true })
     const { integrity_check: check } = file.prepare('pragma integrity_check').get() as Record<string, string>
     file.close()

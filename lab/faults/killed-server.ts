@@ -4,8 +4,8 @@ import { underLoad } from '../under-load.ts'
 
 const kill = (scene: Scene, servers: readonly ServerProcess[]) =>
   underLoad(scene, {
-    strike: () => Promise.all(servers.map((server) => server.kill())),
-    heal: () => Promise.all(servers.map((server) => server.start())),
+    begin: () => Promise.all(servers.map((server) => server.kill())),
+    end: () => Promise.all(servers.map((server) => server.start())),
   })
 
 export const killedServer: Fault = {

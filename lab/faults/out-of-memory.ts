@@ -45,12 +45,12 @@ export const outOfMemory: Fault = {
     const group = createGroup()
     if ('missing' in group) throw new Error(group.missing)
     const result = await underLoad(scene, {
-      async strike() {
+      async begin() {
         writeFileSync(join(group.folder, 'cgroup.procs'), String(server.pid))
         await Promise.race([server.ended(), pause(killedWithinMs, undefined, { ref: false })])
         if (server.isRunning) throw new Error('The kernel has not killed the server.')
       },
-      heal: () => server.start(),
+      end: () => server.start(),
     })
     rmdirSync(group.folder)
     return result

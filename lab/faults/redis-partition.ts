@@ -15,8 +15,8 @@ export const redisPartition: Fault = {
     const { cluster, random } = scene
     const proxy = random.of(cluster.proxies)
     return underLoad(scene, {
-      strike: async () => proxy.pass(random.of(directions)),
-      heal: async () => proxy.restore(),
+      begin: async () => proxy.pass(random.of(directions)),
+      end: async () => proxy.restore(),
       isTolerated: true,
       revokes: 'while it lasts',
     })

@@ -11,8 +11,8 @@ export const slowReader: Fault = {
   job: { paddingLength: 2_000 },
   run: (scene) =>
     underLoad(scene, {
-      strike: async ({ sockets }) => sockets[0]?.pause(),
-      async heal({ sockets }) {
+      begin: async ({ sockets }) => sockets[0]?.pause(),
+      async end({ sockets }) {
         await pause(3_000)
         for (const socket of sockets) socket.resume()
       },
@@ -20,6 +20,6 @@ export const slowReader: Fault = {
   control: {
     name: 'a client that never reads again',
     shows: 'problems',
-    run: (scene) => underLoad(scene, { strike: async ({ sockets }) => sockets[0]?.pause() }),
+    run: (scene) => underLoad(scene, { begin: async ({ sockets }) => sockets[0]?.pause() }),
   },
 }

@@ -11,7 +11,7 @@ async function stop(scene: Scene, signal: NodeJS.Signals) {
   const server = random.of(cluster.servers)
   const problems: string[] = []
   return underLoad(scene, {
-    async strike() {
+    async begin() {
       const beganAt = performance.now()
       server.signal(signal)
       // A load balancer looks whether a server is ready.
@@ -21,7 +21,7 @@ async function stop(scene: Scene, signal: NodeJS.Signals) {
       if (performance.now() - beganAt > stopMs) problems.push(`a stop took more than ${stopMs / 1000} s`)
       if (code !== 0) problems.push(`a server ended with ${code ?? signal}`)
     },
-    async heal() {
+    async end() {
       await server.start()
       cluster.drained.delete(server)
     },
