@@ -19,9 +19,16 @@ import { type LinkKind, linkOptions } from './links.ts'
 import { createDatabase } from './services.ts'
 import { createDocumentThreads } from './updates/document-work.ts'
 
-/** Every test of behaviour runs on both databases. */
-export const stores = ['sqlite', 'postgres'] as const
-export type Store = (typeof stores)[number]
+export type Store = 'sqlite' | 'postgres'
+
+/** With `TEST_LINK`, a test gets two servers on one PostgreSQL database, and their link is of this kind. */
+const linkKind = process.env['TEST_LINK'] as LinkKind | undefined
+
+/** Every test of behaviour runs on each of these databases. */
+export const stores: readonly Store[] = linkKind === undefined ? ['sqlite', 'postgres'] : ['postgres']
+
+/** The database of tests that need only one. */
+export const anyStore: Store = linkKind === undefined ? 'sqlite' : 'postgres'
 
 export interface TestServer {
   url: string
@@ -45,6 +52,8 @@ export interface TestServer {
   ): Promise<{ status: number; headers: Headers; body: any }> // eslint-disable-line typescript/no-explicit-any
   /** This server or, with `TEST_LINK`, one of the two: for tests of what each server does for itself. */
   one: TestServer
+  /** This server or, with `TEST_LINK`, both. */
+  all: readonly TestServer[]
   stop(): Promise<void>
   /** Stops the server and starts another one on the same data and the same port. */
   restart(): Promise<TestServer>
@@ -79,10 +88,9 @@ export const secretKey = 'a secret key that only these tests use'
 
 /** Starts a server. With `TEST_LINK`, tests on PostgreSQL get two servers as one. */
 export async function startServer(store: Store, options: ServerOptions = {}): Promise<TestServer> {
-  const kind = process.env['TEST_LINK'] as LinkKind | undefined
-  return kind === undefined || store === 'sqlite' || options.isAlone
+  return linkKind === undefined || store === 'sqlite' || options.isAlone
     ? startOne(store, options)
-    : startPair(kind, options)
+    : startPair(linkKind, options)
 }
 
 /**
@@ -115,6 +123,7 @@ async function startPair(kind: LinkKind, options: ServerOptions, ports?: string[
   }
   return {
     ...first,
+    all: both,
     get url() {
       return next().url
     },
@@ -201,6 +210,9 @@ async function startOne(store: Store, options: ServerOptions): Promise<TestServe
     data,
     get one() {
       return testServer
+    },
+    get all() {
+      return [testServer]
     },
     client: (options) => createClient({ url, retries: 0, ...options }),
     async post(path, body, headers = {}) {

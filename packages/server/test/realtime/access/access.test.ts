@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { runMatrix } from '../../support/access/matrix.ts'
 import { type AccessType, expectedRole, type Grant } from '../../support/access/oracle.ts'
 import { type Scene, scenes } from '../../support/access/scenes.ts'
-import { useServer } from '../../support/harness.ts'
+import { anyStore, useServer } from '../../support/harness.ts'
 let cells = 0
 afterAll(() => {
   // oxlint-disable-next-line no-console -- the count is part of the result
@@ -45,7 +45,7 @@ describe('[25.9] the oracle of the access matrix gives the listed result in the 
 })
 
 describe('access to live documents', () => {
-  const sqlite = useServer('sqlite')
+  const server = useServer(anyStore)
   const postgres = useServer('postgres')
 
   test.each(
@@ -58,7 +58,7 @@ describe('access to live documents', () => {
     '[25.4] [R3] [R5] with the access type %s set for the %s, each grant gives the expected access to each document; grant sources and dialects rotate',
     { timeout: 300_000 },
     async (type, definedBy, turn) => {
-      const tally = await runMatrix(sqlite, { scene: { type, definedBy }, turn })
+      const tally = await runMatrix(server, { scene: { type, definedBy }, turn })
       cells += tally.cells
       expect(tally.wrong).toEqual([])
     },

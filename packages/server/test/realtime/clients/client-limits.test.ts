@@ -1,7 +1,7 @@
 import type { ApiError } from '@plenum/client'
 import { describe, expect, test } from 'vitest'
 import * as given from '../../support/given.ts'
-import { stores, useServer } from '../../support/harness.ts'
+import { anyStore, stores, useServer } from '../../support/harness.ts'
 import { eventually } from '../../support/clients/convergence.ts'
 import { plenumConnection } from '../../support/clients/plenum-client.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
@@ -49,7 +49,7 @@ describe.each(stores)('limits of the client on %s', (store) => {
 })
 
 describe('message limits on a server with smaller body limits', () => {
-  const server = useServer('sqlite', { env: { LIMIT_JSON_DEPTH: '8', LIMIT_JSON_KEYS: '1000' } })
+  const server = useServer(anyStore, { env: { LIMIT_JSON_DEPTH: '8', LIMIT_JSON_KEYS: '1000' } })
 
   test('[0.7.4] a live state set at /realtime has the default limits, and a broadcast over REST has the configured limits', async () => {
     const tenant = await given.tenant(server)

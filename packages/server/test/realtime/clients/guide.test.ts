@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { closeCodes } from '@plenum/protocol/realtime'
 import * as given from '../../support/given.ts'
-import { useServer } from '../../support/harness.ts'
+import { anyStore, useServer } from '../../support/harness.ts'
 import { RawSocket } from '../../support/clients/raw-socket.ts'
 import { eventually } from '../../support/clients/convergence.ts'
 
@@ -23,7 +23,7 @@ const bytesIn = (line: string) => {
 }
 
 describe('the guide to /realtime', () => {
-  const server = useServer('sqlite')
+  const server = useServer(anyStore)
 
   test('[R10] the example session in the guide matches a real session', async () => {
     const tenant = await given.tenant(server)

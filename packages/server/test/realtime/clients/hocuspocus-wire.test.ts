@@ -3,7 +3,7 @@ import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import * as Y from 'yjs'
 import * as given from '../../support/given.ts'
-import { startServer, useServer } from '../../support/harness.ts'
+import { anyStore, startServer, useServer } from '../../support/harness.ts'
 import { eventually } from '../../support/clients/convergence.ts'
 import { editorName } from '../../support/clients/open-clients.ts'
 import { encodeMessage } from '../../support/clients/encode-message.ts'
@@ -49,7 +49,7 @@ const hello = (() => {
 const emptyBytes = Uint8Array.of(0)
 
 describe('messages of other Hocuspocus provider versions', () => {
-  const server = useServer('sqlite')
+  const server = useServer(anyStore)
 
   test('[R6.6] a provider that does not send its version is accepted', async () => {
     const tenant = await given.tenant(server)
@@ -213,7 +213,7 @@ describe('idle connections', () => {
 
   test('[R6.6] after 20 s the server sends an idle provider a message that its version understands', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-    const server = await startServer('sqlite')
+    const server = await startServer(anyStore)
     onTestFinished(() => server.stop())
     const token = await tokenFor(await given.tenant(server))
     const [old, recent] = [await openSocket(server), await openSocket(server)]

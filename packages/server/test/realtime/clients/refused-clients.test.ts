@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { expectWithin } from '../../support/event-loop.ts'
 import * as given from '../../support/given.ts'
-import { startServer, stores, type TestServer, useServer } from '../../support/harness.ts'
+import { anyStore, startServer, stores, type TestServer, useServer } from '../../support/harness.ts'
 import { eventually, synced } from '../../support/clients/convergence.ts'
 import { editorName } from '../../support/clients/open-clients.ts'
 import { RawSocket } from '../../support/clients/raw-socket.ts'
@@ -141,14 +141,14 @@ describe.each(stores)('refused y-websocket clients on %s', (store) => {
 
 describe('connections with a delayed close', () => {
   test('[R46.2] a shutdown ends the delay of a close at once', async () => {
-    const server = await startServer('sqlite')
+    const server = await startServer(anyStore)
     const delayed = await delayedClose(server, 'x')
     await server.stop()
     expect(await delayed.closed).toMatchObject({ code: 1012 })
   })
 
   test('[R46.2] a malformed message during the delay of a close is ignored', async () => {
-    const server = await startServer('sqlite')
+    const server = await startServer(anyStore)
     onTestFinished(() => server.stop())
     const delayed = await delayedClose(server, 'x')
     delayed.send(Buffer.from('no message'))

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import * as Y from 'yjs'
 import * as given from '../../support/given.ts'
-import { startServer, stores, useServer } from '../../support/harness.ts'
+import { anyStore, startServer, stores, useServer } from '../../support/harness.ts'
 import { heldDisk } from '../../support/held-disk.ts'
 import { converged, eventually, synced } from '../../support/clients/convergence.ts'
 import { closeClients, editorName } from '../../support/clients/open-clients.ts'
@@ -371,7 +371,7 @@ test('[R1.2] [R1.3] an update and its duplicates are sent back to their sender o
 })
 
 test('[R1.2] updates that are stored together are sent as one, also to their sender', async () => {
-  const server = await startServer('sqlite')
+  const server = await startServer(anyStore)
   onTestFinished(() => server.stop())
   const tenant = await given.tenant(server)
   const token = await tokenFor(tenant)

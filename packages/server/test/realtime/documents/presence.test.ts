@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { User } from '@plenum/protocol'
 import { expectFreeLoop, shortestLoopBlock } from '../../support/event-loop.ts'
 import * as given from '../../support/given.ts'
-import { stores, useServer } from '../../support/harness.ts'
+import { anyStore, stores, useServer } from '../../support/harness.ts'
 import { eventually, synced } from '../../support/clients/convergence.ts'
 import { hocuspocusClient } from '../../support/clients/hocuspocus-client.ts'
 import { editorName } from '../../support/clients/open-clients.ts'
@@ -392,7 +392,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
 
 describe('presence of dead connections', () => {
   const clockSpeed = 5
-  const server = useServer('sqlite', { clockSpeed })
+  const server = useServer(anyStore, { clockSpeed })
 
   test('[R12.4] the user of a connection that stops responding leaves the list within 35 s', async () => {
     const tenant = await given.tenant(server)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { closeCodes } from '@plenum/protocol/realtime'
 import * as given from '../../support/given.ts'
-import { stores, useServer } from '../../support/harness.ts'
+import { anyStore, stores, useServer } from '../../support/harness.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
 import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 
@@ -135,7 +135,7 @@ describe.each(stores)('opening documents at /realtime on %s', (store) => {
 })
 
 describe('the editor limit of a connection', () => {
-  const server = useServer('sqlite')
+  const server = useServer(anyStore)
 
   test('[R10.7] a connection has at most 1,000 editors', async () => {
     const tenant = await given.tenant(server)

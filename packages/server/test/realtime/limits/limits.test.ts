@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import * as given from '../../support/given.ts'
-import { startServer, stores, useServer } from '../../support/harness.ts'
+import { anyStore, startServer, stores, useServer } from '../../support/harness.ts'
 import { synced } from '../../support/clients/convergence.ts'
 import { hocuspocusClient } from '../../support/clients/hocuspocus-client.ts'
 import { editorName } from '../../support/clients/open-clients.ts'
@@ -12,7 +12,7 @@ import { yjsClient } from '../../support/clients/yjs-client.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
 
 describe('clients that use too many resources', () => {
-  const server = useServer('sqlite')
+  const server = useServer(anyStore)
 
   test('[R14] [R14.1] a slow reader does not stop the updates to other clients, is closed with 4008, and gets the whole text when it reconnects', async () => {
     const tenant = await given.tenant(server)
@@ -104,7 +104,7 @@ describe('clients that use too many resources', () => {
 })
 
 describe('clients that do not identify themselves', () => {
-  const server = useServer('sqlite', { clockSpeed: 5 })
+  const server = useServer(anyStore, { clockSpeed: 5 })
 
   test('[R16] [R16.3] a socket that sends no token in time, or too much data before it, is closed', async () => {
     for (const [path, code] of [
@@ -155,7 +155,7 @@ describe.each(stores)('compaction on %s', (store) => {
 
 describe('server shutdown', () => {
   test('[R15] a server that stops closes the connections of 60 clients at different times, so that they do not reconnect together', async () => {
-    const server = await startServer('sqlite')
+    const server = await startServer(anyStore)
     const token = await tokenFor(await given.tenant(server))
     const sockets = await Promise.all(
       Array.from({ length: 60 }, () => RawSocket.connect(server, `/yjs/${editorName}?token=${token}`)),
@@ -171,7 +171,7 @@ describe('server shutdown', () => {
   })
 
   test('[R15] the few clients of a server that stops are asked to reconnect soon', async () => {
-    const server = await startServer('sqlite')
+    const server = await startServer(anyStore)
     const token = await tokenFor(await given.tenant(server))
     const clients = await Promise.all([1, 2, 3, 4].map(() => RealtimeSocket.connect(server, token)))
     await server.stop()
@@ -179,7 +179,7 @@ describe('server shutdown', () => {
   })
 
   test('[R15] a server that stops asks its clients to reconnect, and stores everything they sent', async () => {
-    const server = await startServer('sqlite')
+    const server = await startServer(anyStore)
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const [ada, hal] = [yjsClient(server, token), hocuspocusClient(server, token)]

@@ -5,7 +5,7 @@ import type { WebSocket } from 'ws'
 import * as Y from 'yjs'
 import { chromiumForTests } from '../../support/browser.ts'
 import * as given from '../../support/given.ts'
-import { useServer } from '../../support/harness.ts'
+import { anyStore, useServer } from '../../support/harness.ts'
 import { eventually, synced } from '../../support/clients/convergence.ts'
 import { hocuspocusClient, saved } from '../../support/clients/hocuspocus-client.ts'
 import { editorName } from '../../support/clients/open-clients.ts'
@@ -38,7 +38,7 @@ async function pauseDuringAnswer(reader: WebSocket): Promise<void> {
 }
 
 describe('slow readers of large documents', () => {
-  const server = useServer('sqlite')
+  const server = useServer(anyStore)
 
   /** Creates an editor with `parts` parts of text and waits until all of it is stored. */
   async function largeDocument(parts: number) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { expectFreeLoop, shortestLoopBlock } from '../../support/event-loop.ts'
 import * as given from '../../support/given.ts'
-import { useServer } from '../../support/harness.ts'
+import { anyStore, useServer } from '../../support/harness.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
 import { rawClient } from '../../support/clients/raw-clients.ts'
 
@@ -13,7 +13,7 @@ const vectorOf = (clients: number) =>
   Y.encodeStateVector(new Map(Array.from({ length: clients }, (_, client) => [client + 1, 1])))
 
 describe('large state vectors', () => {
-  const server = useServer('sqlite')
+  const server = useServer(anyStore)
   const viewers = async (count: number) => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add({ ...editorRef, type: 'text', data: 'x'.repeat(300_000) })
