@@ -1,3 +1,15 @@
+import { parseArgs } from 'node:util'
+
+/** Reads the options of the command line. Ends the process with one sentence if there is one that is not known. */
+export const readOptions = ((config) => {
+  try {
+    return parseArgs(config)
+  } catch (error) {
+    console.error(`${(error as Error).message.replace(/\.?$/, '.')} Use --help to see the options.`)
+    return process.exit(1)
+  }
+}) as typeof parseArgs
+
 /** The values of an option, separated by commas. Default: all known values. Ends the process if a value is unknown. */
 export function knownValues<T extends string>(
   option: string,

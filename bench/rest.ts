@@ -7,17 +7,16 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { createTenant } from '../attack/tenant.ts'
 import { startPostgres } from '../packages/server/test/support/services.ts'
 import { body, type Case } from './case.ts'
 import { commentCases, createTeam, teamToken } from './comment-cases.ts'
 import { type Load, sendRequests } from './load.ts'
-import { knownValues } from './options.ts'
+import { knownValues, readOptions } from './options.ts'
 import { type MeasuredProcess, startMeasuredProcess } from './process.ts'
 import { median, percentile } from './report.ts'
 
-const { values: options } = parseArgs({
+const { values: options } = readOptions({
   options: {
     requests: { type: 'string', default: '4000' },
     rounds: { type: 'string', default: '25' },

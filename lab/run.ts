@@ -3,8 +3,7 @@
  *   npm run lab -- [--faults F2,F7] [--link postgres,redis] [--trials 10] [--writes 3000] [--seed 1] [--short]
  *                  [--json file]
  */
-import { parseArgs } from 'node:util'
-import { knownValues, wholeNumbers } from '../bench/options.ts'
+import { knownValues, readOptions, wholeNumbers } from '../bench/options.ts'
 import { buildPrograms } from './build.ts'
 import { LabServices, type Link, links } from './cluster.ts'
 import { Experiment } from './experiment.ts'
@@ -13,7 +12,7 @@ import { faults } from './faults/index.ts'
 import { add, type Group, isBroken, isLate, Results } from './results.ts'
 import { foundBy, grouped, tableOf } from './table.ts'
 
-const { values } = parseArgs({
+const { values } = readOptions({
   options: {
     faults: { type: 'string' },
     link: { type: 'string', default: 'sqlite,postgres,redis' },

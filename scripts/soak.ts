@@ -8,7 +8,7 @@ import { once } from 'node:events'
 import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { readOptions } from '../bench/options.ts'
 
 const files = [
   'packages/server/test/faults/durability.test.ts',
@@ -43,7 +43,7 @@ interface Report {
   }[]
 }
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = readOptions({
   allowPositionals: true,
   options: {
     minutes: { type: 'string', default: '30' },

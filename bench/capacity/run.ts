@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { arch, availableParallelism } from 'node:os'
-import { parseArgs } from 'node:util'
 import { startCluster, startServices } from '../nodes/cluster.ts'
-import { knownValues, numberUpTo, showHelp, wholeNumbers } from '../options.ts'
+import { knownValues, numberUpTo, readOptions, showHelp, wholeNumbers } from '../options.ts'
 import { figure, median, printTable, progress } from '../report.ts'
 import type { Observation } from './fit.ts'
 import type { LinkName } from './link-cost.ts'
@@ -32,7 +31,7 @@ Calculates how many servers, and which database, a number of connected users nee
   --quick                      one short round
   --help                       shows this text`
 
-const { values: options } = parseArgs({
+const { values: options } = readOptions({
   options: {
     only: { type: 'string' },
     users: { type: 'string', default: '1000,100000,10000000' },

@@ -4,7 +4,6 @@
  * Times vary on a shared machine. Compare the ratios of CPU times.
  */
 import { arch, availableParallelism } from 'node:os'
-import { parseArgs } from 'node:util'
 import { type Contender, contenders as allContenders, relay, type RunningServer } from './contenders.ts'
 import type { Dialect } from './dialects.ts'
 import { fanOut, type FanOutResult } from './fan-out.ts'
@@ -13,8 +12,9 @@ import { type OpeningCost, timeOpenings } from './opening.ts'
 import { figure, median, percentile, printTable, progress } from '../report.ts'
 import type { Load } from './rooms.ts'
 import { editUpdates, pasteUpdates } from './typing.ts'
+import { readOptions } from '../options.ts'
 
-const { values: options } = parseArgs({
+const { values: options } = readOptions({
   options: {
     quick: { type: 'boolean', default: false },
     rounds: { type: 'string' },

@@ -1,7 +1,6 @@
 import { availableParallelism, arch } from 'node:os'
-import { parseArgs } from 'node:util'
 import { type PostgresService, startPostgres } from '../../packages/server/test/support/services.ts'
-import { knownValues, showHelp, wholeNumbers } from '../options.ts'
+import { knownValues, readOptions, showHelp, wholeNumbers } from '../options.ts'
 import { postgresTimes, timeBetween } from '../postgres-times.ts'
 import { figure, median, printTable, progress } from '../report.ts'
 import type { Case, Kind } from './case.ts'
@@ -29,7 +28,7 @@ the time that the request took (p50). Then measures for how long large operation
 Each size has a server and a database of its own. Databases are deleted at the end. Sizes of 1,000,000 need 6 GB in the
 folder for temporary files (TMPDIR).`
 
-const { values: options } = parseArgs({
+const { values: options } = readOptions({
   options: {
     sizes: { type: 'string', default: '100,10000,1000000' },
     database: { type: 'string' },

@@ -1,7 +1,6 @@
 import { arch, availableParallelism } from 'node:os'
-import { parseArgs } from 'node:util'
 import { type Load, updateCountOf } from '../fan-out/rooms.ts'
-import { knownValues, showHelp, wholeNumbers } from '../options.ts'
+import { knownValues, readOptions, showHelp, wholeNumbers } from '../options.ts'
 import { figure, median, percentile, printTable, progress } from '../report.ts'
 import { type Cluster, type LinkName, startCluster, startServices, sum, type Usage } from './cluster.ts'
 import { deliver, type Delivery } from './delivery.ts'
@@ -20,7 +19,7 @@ servers reach each other. All documents are compared at the end of each load.
   --quick                           one short round with fewer documents
   --help                            shows this text`
 
-const { values: options } = parseArgs({
+const { values: options } = readOptions({
   options: {
     only: { type: 'string' },
     rounds: { type: 'string' },
