@@ -31,7 +31,6 @@ test.each([
   [['token', '--document', 'plan'], '--document needs --organization'],
   [['start', 'now'], 'too many arguments'],
   [['--unknown'], "unknown option '--unknown'"],
-  [['help', 'strat'], "unknown command 'strat'"],
 ])('[D1.1] wrong usage exits with 2 and one reason: %j', async (words, reason) => {
   const { code, stdout, stderr } = await runCommand(words, {})
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

@@ -88,7 +88,7 @@ export class MissedChanges {
     for (const index of await findChangedEditors(this.#deps.database.read, known)) {
       const [document, room] = rooms[index] as [OpenDocument, EditorRoom]
       // Meanwhile the room may have got the rows.
-      if (room.exists && room.committed.seq !== known[index]?.seq) continue
+      if (room.createdAt !== undefined && room.committed.seq !== known[index]?.seq) continue
       this.healed++
       document.onLogAppended(room.ref.editorId)
     }

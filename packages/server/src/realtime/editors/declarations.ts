@@ -52,7 +52,7 @@ export class Declarations {
     declaration: Declaration,
     sender: Participant,
   ): Promise<DeclarationRefusal | undefined> {
-    if (!room.exists) {
+    if (room.createdAt === undefined) {
       const { type = null, contentKey = null } = declaration
       room.declared = { type, contentKey }
       return undefined

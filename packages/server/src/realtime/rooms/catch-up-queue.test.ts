@@ -44,16 +44,21 @@ test('[B2.2] work runs after a read that began after it was added', async () => 
 
 test('[B2.2] later updates of a sender wait for an earlier one, and those of others do not', async () => {
   const { queue, log, reads, note } = createQueue()
-  // The first update must wait again, so the second one does too.
+  // The first and the third update must wait again, so those after them do too.
   queue.add(update, ada, () => queue.add(update, ada, note('first')))
   expect(queue.follow(update, ada, note('second'))).toBe(true)
+  expect(queue.follow(update, ada, () => queue.add(update, ada, note('third')))).toBe(true)
+  expect(queue.follow(update, ada, note('fourth'))).toBe(true)
   expect(queue.follow(update, bob, note('other'))).toBe(false)
   reads[0]?.end(0)
   await vi.waitFor(() => expect(reads).toHaveLength(2))
-  expect(queue.follow(update, ada, note('third'))).toBe(true)
+  expect(queue.follow(update, ada, note('fifth'))).toBe(true)
   reads[1]?.end(0)
-  await vi.waitFor(() => expect(log).toEqual(['first', 'second', 'third']))
-  expect(queue.follow(update, ada, note('fourth'))).toBe(false)
+  await vi.waitFor(() => expect(reads).toHaveLength(3))
+  expect(log).toEqual(['first', 'second'])
+  reads[2]?.end(0)
+  await vi.waitFor(() => expect(log).toEqual(['first', 'second', 'third', 'fourth', 'fifth']))
+  expect(queue.follow(update, ada, note('sixth'))).toBe(false)
 })
 
 test('[B2.2] after a read in vain, suspects wait for a second, unless another update needs a read', async () => {

@@ -70,16 +70,15 @@ export class CatchUpQueue {
 
   /** If an update of the sender waits, runs the work after it, and returns true. */
   follow(update: Uint8Array, from: Member, work: () => void): boolean {
-    if (this.#next.senders.has(from)) this.#next.work.add(update, work)
-    else if (!this.#current?.senders.has(from)) return false
-    else if (!this.#isReading) this.add(update, from, work)
-    else {
-      this.#current.work.add(update, () => {
-        // The earlier update may have to wait again.
-        if (this.#next.senders.has(from)) this.#next.work.add(update, work)
-        else work()
-      })
+    const run = () => {
+      // The earlier update may have to wait again.
+      if (this.#next.senders.has(from)) this.#next.work.add(update, run)
+      else work()
     }
+    if (this.#next.senders.has(from)) this.#next.work.add(update, run)
+    else if (!this.#current?.senders.has(from)) return false
+    else if (this.#isReading) this.#current.work.add(update, run)
+    else this.add(update, from, run)
     return true
   }
 

@@ -105,10 +105,6 @@ export class EditorRoom {
     this.relay.onLeft(member)
   }
 
-  get exists(): boolean {
-    return this.createdAt !== undefined
-  }
-
   stateVector(): Uint8Array {
     return this.#index.stateVector()
   }
@@ -123,10 +119,9 @@ export class EditorRoom {
     const confirmOrRefuse = () => {
       if (!this.#confirmNow(from, update, outcome)) outcome.refused(readOnly)
     }
-    const later = () => this.#whenIndexed(update, confirmOrRefuse)
-    if (this.#behind?.follow(update, from, later)) return true
-    if (this.#postponed) this.#postponed.add(update, confirmOrRefuse)
-    else if (this.#confirmNow(from, update, outcome)) return true
+    const later = () => this.#whenIndexed(from, update, confirmOrRefuse)
+    if (this.#postponed) later()
+    else if (this.#behind?.follow(update, from, later) || this.#confirmNow(from, update, outcome)) return true
     else if (!this.#behind) return false
     // The client may have got from another server what it sends now.
     else this.#behind.addSuspect(update, from, later)
@@ -134,9 +129,14 @@ export class EditorRoom {
   }
 
   /** Runs the work at once, or when the index is rebuilt. */
-  #whenIndexed(update: Uint8Array, work: () => void): void {
-    if (this.#postponed) this.#postponed.add(update, work)
+  #whenIndexed(from: Member, update: Uint8Array, work: () => void): void {
+    if (this.#postponed) this.#postponed.add(update, () => this.#inOrder(from, update, work))
     else work()
+  }
+
+  /** Runs the work at once, or after the earlier updates of the sender that wait. */
+  #inOrder(from: Member, update: Uint8Array, work: () => void): void {
+    if (!this.#behind?.follow(update, from, () => this.#whenIndexed(from, update, work))) work()
   }
 
   #confirmNow(from: Member, update: Uint8Array, outcome: Outcome): boolean {
@@ -149,9 +149,8 @@ export class EditorRoom {
   /** Queues or refuses the update. The caller has checked that the sender may write. */
   submit(from: Member, update: Uint8Array, outcome: Outcome): void {
     const again = () => this.#submitAgain(from, update, outcome)
-    if (this.#behind?.follow(update, from, () => this.#whenIndexed(update, again))) return
-    if (this.#postponed) this.#postponed.add(update, again)
-    else this.#submitNow(from, update, outcome)
+    if (this.#postponed) this.#whenIndexed(from, update, again)
+    else this.#inOrder(from, update, again)
   }
 
   #submitNow(from: Member, update: Uint8Array, outcome: Outcome, isCurrent = !this.#behind): void {
@@ -175,7 +174,7 @@ export class EditorRoom {
   #waitForRows({ from, sent, outcome, isCurrent }: QueuedUpdate, fault: Fault): boolean {
     if (fault.code !== 'foreign_client' || isCurrent || !this.#behind) return false
     const again = () => this.#submitAgain(from, sent, outcome, true)
-    const work = () => this.#whenIndexed(sent, again)
+    const work = () => this.#whenIndexed(from, sent, again)
     if (fault === unknownOwner) this.#behind.add(sent, from, work)
     else this.#behind.addSuspect(sent, from, work)
     return true
@@ -309,7 +308,8 @@ export class EditorRoom {
       postponed.add(sent, () => {
         // Otherwise it would look like a duplicate of what the other user wrote under the id.
         if (!this.owners.areFree(clients, from.userId)) outcome.refused(takenClientId)
-        else if (hasChanges || !this.#confirmNow(from, sent, outcome)) this.#submitAgain(from, sent, outcome)
+        else if (hasChanges || !this.#confirmNow(from, sent, outcome))
+          this.#submitAgain(from, sent, outcome, true)
       })
     }
     const source = sourceOf(this.apiKey, this.ref, { createdAt: this.createdAt, seq: this.committed.seq })
@@ -332,7 +332,7 @@ export class EditorRoom {
     return createBatch(updates, {
       apiKey: this.apiKey,
       editor: this.ref,
-      create: this.exists ? null : this.declared,
+      create: this.createdAt === undefined ? this.declared : null,
       ...(this.createdAt !== undefined && { createdAt: this.createdAt }),
     })
   }
