@@ -15,7 +15,7 @@ test('[R4.3] a declaration that arrives while another one is being stored is com
   const room = {
     apiKey: 'key',
     ref: { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' },
-    exists: true,
+    createdAt: 1,
     declared: stored,
     committed: { seq: 1, parts: [] },
   } as unknown as EditorRoom
