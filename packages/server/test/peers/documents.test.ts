@@ -57,6 +57,27 @@ describe.each(linkKinds)('documents that are open on two servers (%s)', (kind) =
     await eventually(() => [ada, bob].map(({ text }) => text.toString())).toEqual(['by REST', 'by REST'])
   })
 
+  test('[B1.5] what is typed in many editors at the same moment travels in few messages', async () => {
+    const { connect } = await scene()
+    const [ada, bob] = [await connect(a, 'ada'), await connect(b, 'bob')]
+    const editorsOf = (connection: typeof ada) =>
+      Array.from({ length: 30 }, (_, index) =>
+        connection.document(ref.organizationId, ref.documentId).editor(`note-${index}`),
+      )
+    const [own, others] = [editorsOf(ada), editorsOf(bob)]
+    await Promise.all([...own, ...others].map(({ whenSynced }) => whenSynced))
+    const typeEverywhere = async (letters: number) => {
+      for (const { doc } of own) doc.getText('content').insert(0, 'a')
+      await eventually(() => others.every(({ doc }) => doc.getText('content').length === letters)).toBe(true)
+    }
+    const sent = async () => (await metric(a, 'plenum_peer_messages_total', { direction: 'sent' })) ?? 0
+    const before = await sent()
+    for (let letters = 1; letters <= 20; letters++) await typeEverywhere(letters)
+    // For each of the 600 letters, servers without batches would send a message.
+    if (kind !== 'no link') await eventually(sent).toBeGreaterThan(before + 10)
+    expect((await sent()) - before).toBeLessThan(300)
+  })
+
   test('[B1.6] a server hears nothing of what users type in a document that only another server has open', async () => {
     const { connect } = await scene()
     const editorOn = async (server: typeof a, userId: string) =>
