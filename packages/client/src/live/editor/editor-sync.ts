@@ -57,10 +57,10 @@ export class EditorSync {
   readonly #outgoing: OutgoingUpdates
   #channel: Channel | undefined
   /**
-   * Whether the server has stored what another user wrote under the Yjs client id of this document. The document then differs
-   * from the stored one for good.
+   * Set when the server has stored what another user wrote under the Yjs client id of this document. The document then
+   * differs from the stored one for good.
    */
-  #isTaken = false
+  #taken: ApiError | undefined
   /** Whether the document has local changes that no update on this channel contains. */
   #hasUnsent: boolean
   #lastNumber = 0
@@ -186,7 +186,8 @@ export class EditorSync {
    * sends it too, if there are local changes: they are saved if the server has them already.
    */
   #sendDifference(channel: Channel, stateVector: Uint8Array): void {
-    if (this.#isTaken || (channel.upload === 'refused' && !channel.isFull)) return
+    if (this.#taken) return this.#onTaken(channel, this.#taken)
+    if (channel.upload === 'refused' && !channel.isFull) return
     channel.isFull = false
     channel.upload = channel.canWrite ? 'flowing' : 'paused'
     if (!channel.canWrite && !this.#hasUnsent) return
@@ -216,12 +217,12 @@ export class EditorSync {
   }
 
   #onRefused(channel: Channel, { number, reason, status }: EditorFrame & { kind: 'refused' }): void {
+    if (status === 'ABORTED') return this.#onTaken(channel, (this.#taken = new ApiError(status, reason)))
     // A later update has its answer: it was saved and contains this one, or its own refusal was handled.
     if (number <= this.#lastAnswered) return
     this.#markAnswered(number)
-    this.#isTaken ||= status === 'ABORTED'
     // Only one change was refused. The difference, which the client sends on a new channel, may be accepted.
-    if (channel.canWrite && !this.#isTaken && number !== channel.differenceNumber) {
+    if (channel.canWrite && number !== channel.differenceNumber) {
       this.#stop(channel, 'paused')
       return this.#deps.reopen()
     }
@@ -231,6 +232,11 @@ export class EditorSync {
     if (!channel.canWrite) return
     const isKnown = status !== undefined && Object.hasOwn(httpStatusOf, status)
     this.#deps.onError(new ApiError(isKnown ? status : 'FAILED_PRECONDITION', reason))
+  }
+
+  #onTaken(channel: Channel, error: ApiError): void {
+    this.#stop(channel, 'refused')
+    this.#deps.onError(error)
   }
 
   /** Stops sending. Local changes stay in the document until a new channel opens. */

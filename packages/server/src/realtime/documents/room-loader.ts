@@ -14,7 +14,7 @@ import { EditorRoom } from '../rooms/room.ts'
 export interface RoomLoaderDeps {
   database: Database
   crdt: Crdt
-  appender: Pick<Appender, 'wake' | 'makeSpace' | 'catchUp'>
+  appender: Pick<Appender, 'wake' | 'makeSpace' | 'catchUp' | 'track'>
   limits: Pick<Limits, 'editorBytes'>
   /** Limits client-triggered queries, fairly per user. */
   gate: Limiter
@@ -70,6 +70,7 @@ export class RoomLoader {
       catchUp: database.exclusive
         ? undefined
         : (room, userId) => gate.run(apiKey, () => appender.catchUp(room), userId),
+      onCatchingUp: appender.track,
       onError(room, error) {
         log.error({ err: error, ...ref }, 'updates could not be checked again')
         room.drop('unavailable', 'What was sent could not be stored.')

@@ -89,6 +89,7 @@ function scene({
       maxBytes: Infinity,
       wake: (one) => void waiting.add(one),
       catchUp: undefined,
+      onCatchingUp() {},
       onError() {},
       makeSpace() {},
       sharedLists: noSharedLists(),

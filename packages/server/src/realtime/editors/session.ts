@@ -228,7 +228,8 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
     this.#run((open) => {
       if (isStep2) this.#missing.onAnswered()
       if (this.#participant.hasWriteRole) this.#submit(open, number, update, isStep2)
-      else if (!isStep2 || !this.#confirm(open.room, number, update)) this.#refused(number, readOnly)
+      else if (isStep2) this.#confirm(open.room, number, update)
+      else this.#refused(number, readOnly)
     })
   }
 
@@ -242,10 +243,10 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
     if (!this.#hasLeft) room.confirmDuplicate(this, emptyUpdate, { saved: then, refused: then })
   }
 
-  /** Acknowledges a duplicate. Returns what `EditorRoom.confirmDuplicate` returns. */
-  #confirm(room: EditorRoom, number: number, update: Uint8Array): boolean {
+  /** Acknowledges a duplicate, and refuses any other update. */
+  #confirm(room: EditorRoom, number: number, update: Uint8Array): void {
     const submitted: SubmittedUpdate = { state: 'waiting' }
-    const isKnown = room.confirmDuplicate(this, update, {
+    room.confirmDuplicate(this, update, {
       saved: () => {
         this.#backpressure.settle(submitted)
         this.#saved(number, update, false)
@@ -255,8 +256,7 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
         this.#refused(number, fault)
       },
     })
-    if (isKnown) this.#backpressure.holdIfFull(submitted, room)
-    return isKnown
+    this.#backpressure.holdIfFull(submitted, room)
   }
 
   #submit({ room, outOfOrder }: OpenState, number: number, update: Uint8Array, isStep2: boolean): void {

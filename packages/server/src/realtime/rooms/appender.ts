@@ -60,7 +60,9 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
   readonly #follower: LogFollower
   /** The rooms that are stored alone, because another transaction holds their row. No other room waits for them. */
   readonly #alone = new Map<EditorRoom, Promise<void>>()
-  /** The rooms whose queued updates are checked again, because access has changed. */
+  /** Rooms in which updates wait for rows of other servers. */
+  readonly #catchingUp = new Set<Promise<void>>()
+  /** The rooms whose queued updates are checked again, because access or the owner of a Yjs client id has changed. */
   readonly #reviewing = new Map<EditorRoom, Promise<void>>()
   readonly #compaction: Compaction
   /** Totals since the start of the server. */
@@ -88,11 +90,17 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
 
   /** Resolves when no updates wait and no room is being read or checked. */
   async idle(): Promise<void> {
-    const others = [this.#alone, this.#reviewing]
+    const others = [this.#alone, this.#reviewing, this.#catchingUp]
     while (!this.#writer.isIdle || !this.#follower.isIdle || others.some(({ size }) => size > 0)) {
       await this.#writer.idle()
       await Promise.all([...this.#follower.running, ...others.flatMap((work) => [...work.values()])])
     }
+  }
+
+  /** A stop of the server waits for this work, after which updates may be stored. */
+  readonly track = (work: Promise<void>): void => {
+    this.#catchingUp.add(work)
+    void work.finally(() => this.#catchingUp.delete(work))
   }
 
   get tickMs(): number {

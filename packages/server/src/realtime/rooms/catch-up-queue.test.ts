@@ -22,6 +22,7 @@ function createQueue() {
       }),
     newestSeq: () => seq,
     mayContinue: () => true,
+    onBegun() {},
     onError: (error) => log.push(String(error)),
   })
   const note = (text: string) => () => void log.push(text)
@@ -36,7 +37,7 @@ test('[B2.2] work runs after a read that began after it was added', async () => 
   reads[0]?.end(0)
   await vi.waitFor(() => expect(log).toEqual(['first']))
   expect(reads).toHaveLength(2)
-  expect(queue.bytes).toBe(1)
+  expect(queue.bytes).toBe(65)
   reads[1]?.end(0)
   await vi.waitFor(() => expect(log).toEqual(['first', 'second']))
   expect(queue.bytes).toBe(0)
@@ -59,33 +60,52 @@ test('[B2.2] later updates of a sender wait for an earlier one, and those of oth
   reads[2]?.end(0)
   await vi.waitFor(() => expect(log).toEqual(['first', 'second', 'third', 'fourth', 'fifth']))
   expect(queue.follow(update, ada, note('sixth'))).toBe(false)
+  expect(queue.bytes).toBe(0)
 })
 
-test('[B2.2] after a read in vain, suspects wait for a second, unless another update needs a read', async () => {
+test('[B2.2] the more reads are in vain, the longer suspects wait, unless another update needs a read', async () => {
   vi.useFakeTimers()
   try {
     const { queue, log, reads, note } = createQueue()
-    queue.addSuspect(update, ada, note('first'))
-    await vi.advanceTimersByTimeAsync(0)
-    reads[0]?.end(0)
-    await vi.advanceTimersByTimeAsync(0)
-    queue.addSuspect(update, ada, note('second'))
-    await vi.advanceTimersByTimeAsync(900)
-    expect(reads).toHaveLength(1)
-    await vi.advanceTimersByTimeAsync(200)
-    reads[1]?.end(0)
-    await vi.advanceTimersByTimeAsync(0)
-    queue.addSuspect(update, ada, note('third'))
+    const expectReadAfter = async (ms: number) => {
+      const before = reads.length
+      queue.addSuspect(update, ada, note(`${ms}`))
+      await vi.advanceTimersByTimeAsync(Math.max(0, ms - 1))
+      expect(reads).toHaveLength(ms === 0 ? before + 1 : before)
+      await vi.advanceTimersByTimeAsync(1)
+      expect(reads).toHaveLength(before + 1)
+      reads.at(-1)?.end(0)
+      await vi.advanceTimersByTimeAsync(0)
+      expect(log.at(-1)).toBe(`${ms}`)
+    }
+    for (const ms of [0, 10, 20, 40, 80, 160, 320, 640, 1_000, 1_000]) await expectReadAfter(ms)
+    queue.addSuspect(update, ada, note('suspect'))
     await vi.advanceTimersByTimeAsync(100)
-    expect(reads).toHaveLength(2)
     queue.add(update, bob, note('claim'))
     await vi.advanceTimersByTimeAsync(0)
-    reads[2]?.end(0)
+    reads.at(-1)?.end(0)
     await vi.advanceTimersByTimeAsync(0)
-    expect(log).toEqual(['first', 'second', 'third', 'claim'])
+    expect(log.slice(-2)).toEqual(['suspect', 'claim'])
+    // A second without a read in vain ends the pauses.
+    await vi.advanceTimersByTimeAsync(3_000)
+    await expectReadAfter(0)
+    await expectReadAfter(10)
   } finally {
     vi.useRealTimers()
   }
+})
+
+test('[B2.2] work that follows an update knows whether the read began after it was added', async () => {
+  const { queue, log, reads } = createQueue()
+  const noteWhether = (name: string) => (isCurrent: boolean) => void log.push(`${name} ${isCurrent}`)
+  queue.add(update, ada, () => {})
+  queue.follow(update, ada, noteWhether('during the read'))
+  queue.add(update, bob, () => {})
+  queue.follow(update, bob, noteWhether('before the read'))
+  reads[0]?.end(0)
+  await vi.waitFor(() => expect(reads).toHaveLength(2))
+  reads[1]?.end(0)
+  await vi.waitFor(() => expect(log).toEqual(['during the read false', 'before the read true']))
 })
 
 test('[B2.2] what work throws is reported, and the queue goes on', async () => {

@@ -1,10 +1,13 @@
-import { LazySet } from '../../platform/lazy-collections.ts'
 import type { Member } from './member.ts'
 import { PostponedWork } from './postponed-work.ts'
 import type { RoomDeps } from './room-deps.ts'
 
-/** After a read for suspects that found no new rows, the next one waits this long: no row makes their updates valid. */
-const pauseMs = 1_000
+/** After a read for suspects that found no new rows, the next one waits: first this long, and then twice as long each time. */
+const minPauseMs = 10
+const maxPauseMs = 1_000
+
+/** `isCurrent`: the rows that other servers had stored when the update arrived have been read. */
+export type Work = (isCurrent: boolean) => void
 
 interface CatchUpQueueDeps {
   /** Reads the rows of other servers that the room lacks. The user is one of those who wait for it. */
@@ -13,14 +16,14 @@ interface CatchUpQueueDeps {
   newestSeq: () => number
   /** Whether the room is still in use. */
   mayContinue: () => boolean
+  /** Work has begun. The server waits for it when it stops. */
+  onBegun: (work: Promise<void>) => void
   onError: (error: unknown) => void
 }
 
 /** Work that waits for the same read. */
 class Turn {
   readonly work = new PostponedWork()
-  /** The senders whose later updates must wait too. */
-  readonly senders = new LazySet<Member>()
   firstUserId: string | undefined
   /** Whether an update is waiting that is most likely valid. */
   isUrgent = false
@@ -34,9 +37,9 @@ export class CatchUpQueue {
   readonly #deps: CatchUpQueueDeps
   #next = new Turn()
   #current: Turn | undefined
-  #isReading = false
   #isActive = false
   #pausedUntil = -Infinity
+  #pauseMs = 0
   #endPause: (() => void) | undefined
 
   constructor(deps: CatchUpQueueDeps) {
@@ -57,28 +60,23 @@ export class CatchUpQueue {
 
   /** The same for an update that is invalid, unless the room lacks rows. */
   addSuspect(update: Uint8Array, from: Member, work: () => void): void {
-    this.#next.senders.add(from)
-    this.afterRead(update, from, work)
-  }
-
-  /** Runs the work after a read, and lets later updates of the sender go on meanwhile. */
-  afterRead(update: Uint8Array, { userId }: Member, work: () => void): void {
-    this.#next.work.add(update, work)
-    this.#next.firstUserId ??= userId
-    if (!this.#isActive) this.#runTurns().catch(this.#deps.onError)
+    this.#next.work.add(update, from, work)
+    this.#next.firstUserId ??= from.userId
+    const { onBegun, onError } = this.#deps
+    if (!this.#isActive) onBegun(this.#runTurns().catch(onError))
   }
 
   /** If an update of the sender waits, runs the work after it, and returns true. */
-  follow(update: Uint8Array, from: Member, work: () => void): boolean {
-    const run = () => {
+  follow(update: Uint8Array, from: Member, work: Work): boolean {
+    const later = (isCurrent: boolean) => () => {
       // The earlier update may have to wait again.
-      if (this.#next.senders.has(from)) this.#next.work.add(update, run)
-      else work()
+      if (this.#next.work.has(from)) this.#next.work.add(update, from, later(true))
+      else work(isCurrent)
     }
-    if (this.#next.senders.has(from)) this.#next.work.add(update, run)
-    else if (!this.#current?.senders.has(from)) return false
-    else if (this.#isReading) this.#current.work.add(update, run)
-    else this.add(update, from, run)
+    // The read of the current turn may have begun before the update arrived.
+    if (this.#current?.work.has(from)) this.#current.work.add(update, from, later(false))
+    else if (this.#next.work.has(from)) this.#next.work.add(update, from, later(true))
+    else return false
     return true
   }
 
@@ -92,18 +90,22 @@ export class CatchUpQueue {
         this.#next = new Turn()
         this.#current = turn
         const before = newestSeq()
-        this.#isReading = true
         await catchUp(turn.firstUserId ?? '')
-        this.#isReading = false
+        if (!turn.isUrgent) this.#setPause(newestSeq() === before)
         await turn.work.run(mayContinue)
-        const isInVain = !turn.isUrgent && newestSeq() === before
-        this.#pausedUntil = isInVain ? performance.now() + pauseMs : -Infinity
         this.#current = undefined
       }
     } finally {
       this.#current = undefined
       this.#isActive = false
     }
+  }
+
+  #setPause(wasInVain: boolean): void {
+    const now = performance.now()
+    const isRepeated = this.#pauseMs > 0 && now - this.#pausedUntil < maxPauseMs
+    this.#pauseMs = wasInVain ? Math.min(maxPauseMs, isRepeated ? 2 * this.#pauseMs : minPauseMs) : 0
+    this.#pausedUntil = now + this.#pauseMs
   }
 
   async #pause(): Promise<void> {
@@ -123,12 +125,13 @@ export class CatchUpQueue {
 /** Undefined if there can be no other servers. */
 export const createCatchUpQueue = <Room extends { committed: { seq: number }; isDropped: boolean }>(
   room: Room,
-  { catchUp, onError }: Pick<RoomDeps<Room>, 'catchUp' | 'onError'>,
+  { catchUp, onCatchingUp, onError }: Pick<RoomDeps<Room>, 'catchUp' | 'onCatchingUp' | 'onError'>,
 ): CatchUpQueue | undefined =>
   catchUp &&
   new CatchUpQueue({
     catchUp: (userId) => catchUp(room, userId),
     newestSeq: () => room.committed.seq,
     mayContinue: () => !room.isDropped,
+    onBegun: onCatchingUp,
     onError: (error) => onError(room, error),
   })

@@ -27,6 +27,9 @@ export const unknownOwner = {
 /** Whether the update may be accepted once an earlier update has arrived. */
 export const isOutOfOrder = ({ code }: Fault) => code === 'gap' || code === 'future_delete'
 
+/** Whether the update may be valid for a server that has read more of the log. */
+export const mayBeBehind = (fault: Fault) => isOutOfOrder(fault) || fault.code === 'foreign_client'
+
 /** Whether an honest client can cause the fault. Then its connection stays open. */
 export const isRecoverable = (fault: Fault) => isOutOfOrder(fault) || recoverable.has(fault.code)
 const recoverable: ReadonlySet<Fault['code']> = new Set([

@@ -19,6 +19,8 @@ export interface RoomDeps<Room> {
   wake: (room: Room) => void
   /** Reads the rows of other servers that the room lacks, for this user. Undefined if there can be no other servers. */
   catchUp: ((room: Room, userId: string) => Promise<void>) | undefined
+  /** Updates wait for such rows, until the promise resolves. */
+  onCatchingUp: (work: Promise<void>) => void
   /** Updates that had to wait for such rows could not be checked again. */
   onError: (room: Room, error: unknown) => void
   /** Called when an update did not fit into the editor: a snapshot may make space. */

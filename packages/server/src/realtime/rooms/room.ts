@@ -5,7 +5,7 @@ import type { EditorRef } from '../../store/refs.ts'
 import { editorAddress } from '../../peers/hints.ts'
 import { AwaitedItems } from './awaited-items.ts'
 import { broadcastRows } from './broadcast.ts'
-import { type CatchUpQueue, createCatchUpQueue } from './catch-up-queue.ts'
+import { type CatchUpQueue, createCatchUpQueue, type Work } from './catch-up-queue.ts'
 import { ClientOwners } from './client-owners.ts'
 import { CommittedLog } from './committed-log.ts'
 import type { DocumentIndex } from '../../crdt/updates/document-index.ts'
@@ -23,7 +23,14 @@ import {
   type Row,
   whenDecided,
 } from './queued-update.ts'
-import { isOutOfOrder, missingUpdate, readOnly, takenClientId, unknownOwner } from './refusals.ts'
+import {
+  isOutOfOrder,
+  mayBeBehind,
+  missingUpdate,
+  readOnly,
+  takenClientId,
+  unknownOwner,
+} from './refusals.ts'
 import type { WorkOwner } from '../../platform/turns/fair-queue.ts'
 import { addRowsAfter, buildStoredIndex } from './stored-index.ts'
 import { PostponedWork } from './postponed-work.ts'
@@ -114,29 +121,30 @@ export class EditorRoom {
     return this.#queue.hasUnsettled(({ hasChanges, from }) => hasChanges && from.userId === userId)
   }
 
-  /** Acknowledges a duplicate, also for a client that may not write. Returns false if the update is known to be no duplicate. */
-  confirmDuplicate(from: Member, update: Uint8Array, outcome: Outcome): boolean {
-    const confirmOrRefuse = () => {
-      if (!this.#confirmNow(from, update, outcome)) outcome.refused(readOnly)
+  /** Acknowledges a duplicate, also for a client that may not write. Refuses any other update. */
+  confirmDuplicate(from: Member, update: Uint8Array, outcome: Outcome): void {
+    const confirm = (isCurrent: boolean) => {
+      if (this.#confirmNow(from, update, outcome)) return
+      if (isCurrent) return outcome.refused(readOnly)
+      // The client may have got from another server what it sends now.
+      this.#behind?.addSuspect(update, from, () => this.#whenIndexed(from, update, confirm, true))
     }
-    const later = () => this.#whenIndexed(from, update, confirmOrRefuse)
-    if (this.#postponed) later()
-    else if (this.#behind?.follow(update, from, later) || this.#confirmNow(from, update, outcome)) return true
-    else if (!this.#behind) return false
-    // The client may have got from another server what it sends now.
-    else this.#behind.addSuspect(update, from, later)
-    return true
+    this.#inOrder(from, update, confirm)
   }
 
-  /** Runs the work at once, or when the index is rebuilt. */
-  #whenIndexed(from: Member, update: Uint8Array, work: () => void): void {
-    if (this.#postponed) this.#postponed.add(update, () => this.#inOrder(from, update, work))
-    else work()
+  /** Runs the work now, or after the earlier updates of the sender that wait. */
+  #inOrder(from: Member, update: Uint8Array, work: Work): void {
+    const run = (isCurrent: boolean) => this.#whenIndexed(from, update, work, isCurrent)
+    if (this.#postponed?.has(from) || !this.#behind?.follow(update, from, run)) run(!this.#behind)
   }
 
-  /** Runs the work at once, or after the earlier updates of the sender that wait. */
-  #inOrder(from: Member, update: Uint8Array, work: () => void): void {
-    if (!this.#behind?.follow(update, from, () => this.#whenIndexed(from, update, work))) work()
+  /** Runs the work now, or when the index is rebuilt. */
+  #whenIndexed(from: Member, update: Uint8Array, work: Work, isCurrent: boolean): void {
+    if (!this.#postponed) return work(isCurrent)
+    const again = (isNowCurrent: boolean) => this.#whenIndexed(from, update, work, isCurrent || isNowCurrent)
+    this.#postponed.add(update, from, () => {
+      if (!this.#behind?.follow(update, from, again)) work(isCurrent)
+    })
   }
 
   #confirmNow(from: Member, update: Uint8Array, outcome: Outcome): boolean {
@@ -148,12 +156,12 @@ export class EditorRoom {
 
   /** Queues or refuses the update. The caller has checked that the sender may write. */
   submit(from: Member, update: Uint8Array, outcome: Outcome): void {
-    const again = () => this.#submitAgain(from, update, outcome)
-    if (this.#postponed) this.#whenIndexed(from, update, again)
-    else this.#inOrder(from, update, again)
+    this.#inOrder(from, update, (isCurrent) => this.#submitNow(from, update, outcome, isCurrent))
   }
 
-  #submitNow(from: Member, update: Uint8Array, outcome: Outcome, isCurrent = !this.#behind): void {
+  #submitNow(from: Member, update: Uint8Array, outcome: Outcome, isCurrent: boolean): void {
+    // Access may have changed since the update arrived.
+    if (from.mayStore === false) return outcome.refused(readOnly)
     const queued = newUpdate(from, update, outcome, isCurrent)
     const fault = this.#validateAndQueue(queued)
     if (fault === undefined) return this.#retryOutOfOrder()
@@ -161,29 +169,19 @@ export class EditorRoom {
     if (!isOutOfOrder(fault)) return outcome.refused(fault)
     const refusal = this.limits.refusalOfMissing(fault)
     if (refusal) return outcome.refused(refusal)
-    // Updates of a client that uses several connections can arrive out of order, and so can those of other servers.
+    // Updates of a client that uses several connections can arrive out of order.
     if (!fault.missing || !this.#outOfOrder.hold(queued, fault.missing)) outcome.refused(fault)
-    if (!this.#behind) return from.requestMissingUpdates()
-    this.#behind.afterRead(update, from, () => {
-      queued.isCurrent = true
-      if (!this.#outOfOrder.isEmpty) from.requestMissingUpdates()
-    })
+    from.requestMissingUpdates()
   }
 
   /** Submits the update again when the rows of other servers are read, if these may change whether it is valid. */
   #waitForRows({ from, sent, outcome, isCurrent }: QueuedUpdate, fault: Fault): boolean {
-    if (fault.code !== 'foreign_client' || isCurrent || !this.#behind) return false
-    const again = () => this.#submitAgain(from, sent, outcome, true)
-    const work = () => this.#whenIndexed(from, sent, again)
+    if (isCurrent || !this.#behind || !mayBeBehind(fault)) return false
+    const again = () => this.#submitNow(from, sent, outcome, true)
+    const work = () => this.#whenIndexed(from, sent, again, true)
     if (fault === unknownOwner) this.#behind.add(sent, from, work)
     else this.#behind.addSuspect(sent, from, work)
     return true
-  }
-
-  /** Access may have changed since the update arrived. */
-  #submitAgain(from: Member, update: Uint8Array, outcome: Outcome, isCurrent?: boolean): void {
-    if (from.mayStore === false) outcome.refused(readOnly)
-    else this.#submitNow(from, update, outcome, isCurrent)
   }
 
   #retryOutOfOrder(): void {
@@ -282,7 +280,7 @@ export class EditorRoom {
     return this.#queue.bytes + (this.#postponed?.bytes ?? 0) + (this.#behind?.bytes ?? 0)
   }
 
-  /** Whether access may have changed since the next updates were queued. Then `review` must run before `takeBatch`. */
+  /** Whether access or owners may have changed since the next updates were queued. Then `review` must run before `takeBatch`. */
   get mustReview(): boolean {
     return !this.#isDropped && (this.mustCatchUp || !isStorable({ updates: this.#queue.next() }))
   }
@@ -305,11 +303,11 @@ export class EditorRoom {
     const postponed = new PostponedWork()
     this.#postponed = postponed
     for (const { sent, from, outcome, hasChanges, clients } of waiting) {
-      postponed.add(sent, () => {
+      postponed.add(sent, from, () => {
         // Otherwise it would look like a duplicate of what the other user wrote under the id.
         if (!this.owners.areFree(clients, from.userId)) outcome.refused(takenClientId)
         else if (hasChanges || !this.#confirmNow(from, sent, outcome))
-          this.#submitAgain(from, sent, outcome, true)
+          this.#submitNow(from, sent, outcome, true)
       })
     }
     const source = sourceOf(this.apiKey, this.ref, { createdAt: this.createdAt, seq: this.committed.seq })
