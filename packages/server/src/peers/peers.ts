@@ -89,7 +89,13 @@ export class Peers {
   readonly #heardAt = new Map<ServerId, number>()
   /** Servers that were silent and are considered gone. */
   readonly #silent = new Set<ServerId>()
-  readonly #numbers = { sentMessages: 0, sentBytes: 0, receivedMessages: 0, receivedBytes: 0 }
+  readonly #numbers = {
+    sentMessages: 0,
+    sentBytes: 0,
+    receivedMessages: 0,
+    receivedBytes: 0,
+    droppedMessages: 0,
+  }
   /** By address: the other servers that have it open. */
   readonly #audiences = new Map<Address, Audience>()
   #batch: Entry[] = []
@@ -149,7 +155,7 @@ export class Peers {
       servers: this.count,
       isConnected: this.isConnected,
       delayMs,
-      droppedMessages,
+      droppedMessages: this.#numbers.droppedMessages + droppedMessages,
     }
   }
 
@@ -202,7 +208,8 @@ export class Peers {
     body: Uint8Array,
     to: Recipients = this.#audiences.get(address)?.() ?? allServers,
   ): void {
-    if (!this.isConnected || (to !== allServers && to.length === 0)) return
+    if (!this.#link || (to !== allServers && to.length === 0)) return
+    if (!this.isConnected) return void (this.#numbers.droppedMessages += 1)
     const bytes = encode((encoder) => {
       writeUint8(encoder, topics[topic])
       writeUint8Array(encoder, Buffer.from(address, 'latin1'))

@@ -192,7 +192,7 @@ export class EditorSync {
     channel.upload = channel.canWrite ? 'flowing' : 'paused'
     if (!channel.canWrite && !this.#hasUnsent) return
     const difference = Y.encodeStateAsUpdate(this.#doc, stateVector)
-    const isWanted = this.#hasUnsent || !isEmpty(difference)
+    const isWanted = !this.isSaved || !isEmpty(difference)
     this.#outgoing.clear()
     this.#hasUnsent = false
     if (isWanted && this.#sendUpdate(channel, 'syncStep2', difference)) {

@@ -76,15 +76,24 @@ export class DocumentIndex {
     return validateUpdate(update, this.clocks, { placeOf, isDeleted, mayWrite, bounds, isStored })
   }
 
-  /** As `check`, for updates of the log, of any size. Large updates are checked in turns with other work. */
-  async checkStored(update: Uint8Array): Promise<Verdict> {
-    if (update.length <= maxBytesPerTurn) return this.check(update, { isStored: true })
+  /**
+   * Checks an update of the log, of any size, and calls `add` with what was accepted, before anything else can change the
+   * index. Large updates are checked in turns with other work.
+   */
+  async addStored(
+    update: Uint8Array,
+    add: (accepted: Accepted) => void = (accepted) => this.add(accepted),
+  ): Promise<Verdict> {
     const { placeOf, isDeleted } = this
     const options = { placeOf, isDeleted, bounds: unbounded, isStored: true }
     for (;;) {
-      const verdict = await inTurns(validateInSteps(update, this.clocks, options))
-      // Clients of the update may have advanced meanwhile.
-      if (!verdict.ok || this.#fits(verdict.value.changes)) return verdict
+      const isSmall = update.length <= maxBytesPerTurn
+      const steps = () => inTurns(validateInSteps(update, this.clocks, options))
+      const verdict = isSmall ? this.check(update, { isStored: true }) : await steps()
+      // Clients of a large update may have advanced meanwhile.
+      if (verdict.ok && !this.#fits(verdict.value.changes)) continue
+      if (verdict.ok && verdict.value.hasChanges) add(verdict.value)
+      return verdict
     }
   }
 

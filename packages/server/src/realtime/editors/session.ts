@@ -15,6 +15,7 @@ import type { StatelessRefusal } from '../rooms/stateless-relay.ts'
 import type { Connection } from '../sockets/connection.ts'
 import type { EditorCodec, OpenOptions, SessionListener } from './dialect-side.ts'
 import { type AskedClient, MissingUpdates } from './missing-updates.ts'
+import { OutOfOrderUpdates } from './out-of-order-updates.ts'
 import { UpdateBackpressure, type SubmittedUpdate } from './update-backpressure.ts'
 
 type State =
@@ -24,11 +25,7 @@ type State =
 interface OpenState {
   name: 'open'
   room: EditorRoom
-  /**
-   * Numbers of updates that depend on an update that only the client has. They are settled together with the client's next
-   * sync step 2, which contains them too.
-   */
-  outOfOrder: number[]
+  outOfOrder: OutOfOrderUpdates
 }
 
 /** A client's request for the updates that it lacks. */
@@ -40,8 +37,6 @@ interface SyncRequest {
 
 /** All awareness states are sent to a client at most once in this time, unless it is behind. */
 const minSendAllIntervalMs = 1_000
-/** Out-of-order updates of one client that may wait for its sync step 2. */
-const maxOutOfOrder = 10_000
 const emptyUpdate = Uint8Array.of(0, 0)
 /** From this size on, some 4,000 clients, comparing a state vector with the document takes more than 0.5 ms. */
 const largeVectorBytes = 32 * 1024
@@ -160,7 +155,7 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
   #enter(room: EditorRoom, { requestsUpdates = true, onLoaded }: OpenOptions): void {
     if (this.#hasLeft) return
     if (room.isDropped) return this.close('restarting', 'The document is being reloaded.')
-    this.#state = { name: 'open', room, outOfOrder: [] }
+    this.#state = { name: 'open', room, outOfOrder: new OutOfOrderUpdates() }
     onLoaded?.(room)
     room.members.add(this)
     if (requestsUpdates) this.requestMissingUpdates()
@@ -261,20 +256,19 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
 
   #submit({ room, outOfOrder }: OpenState, number: number, update: Uint8Array, isStep2: boolean): void {
     this.#participant.document.presence.markActive(this.#participant)
-    // A sync step 2 contains everything that the client sent before, so it settles the out-of-order updates too.
-    const covered = isStep2 ? outOfOrder.splice(0) : []
+    const arrival = outOfOrder.nextArrival()
+    const takeCovered = () => (isStep2 ? outOfOrder.takeBefore(arrival) : [])
     const submitted: SubmittedUpdate = { state: 'waiting' }
     room.submit(this, update, {
       saved: (_seq, hasChanges) => {
         this.#backpressure.settle(submitted)
-        for (const earlier of covered) this.#saved(earlier, update, true)
+        for (const earlier of takeCovered()) this.#saved(earlier, update, true)
         this.#saved(number, update, hasChanges)
       },
       refused: (fault) => {
         this.#backpressure.settle(submitted)
-        if (isOutOfOrder(fault) && outOfOrder.length + covered.length < maxOutOfOrder)
-          outOfOrder.push(...covered, number)
-        else if (isRecoverable(fault)) for (const one of [...covered, number]) this.#refused(one, fault)
+        if (isOutOfOrder(fault) && outOfOrder.add(arrival, number)) return
+        if (isRecoverable(fault)) for (const one of [...takeCovered(), number]) this.#refused(one, fault)
         else {
           this.#participant.document.countRefusedUpdate(fault)
           this.close('invalidUpdate', fault.message)

@@ -11,6 +11,7 @@ function createQueue() {
   const log: string[] = []
   const reads: { userId: string; end: (newRows: number) => void }[] = []
   let seq = 0
+  let rebuilding: Promise<void> | undefined
   const queue = new CatchUpQueue({
     catchUp: (userId) =>
       new Promise((resolve) => {
@@ -20,13 +21,25 @@ function createQueue() {
         }
         reads.push({ userId, end })
       }),
-    newestSeq: () => seq,
+    rowCount: () => seq,
+    rebuilding: () => rebuilding,
     mayContinue: () => true,
     onBegun() {},
     onError: (error) => log.push(String(error)),
   })
   const note = (text: string) => () => void log.push(text)
-  return { queue, log, reads, note }
+  /** Work waits until the returned function is called. */
+  const rebuild = () => {
+    let end = () => {}
+    rebuilding = new Promise((resolve) => {
+      end = () => {
+        rebuilding = undefined
+        resolve()
+      }
+    })
+    return end
+  }
+  return { queue, log, reads, note, rebuild }
 }
 
 test('[B2.2] work runs after a read that began after it was added', async () => {
@@ -106,6 +119,18 @@ test('[B2.2] work that follows an update knows whether the read began after it w
   await vi.waitFor(() => expect(reads).toHaveLength(2))
   reads[1]?.end(0)
   await vi.waitFor(() => expect(log).toEqual(['during the read false', 'before the read true']))
+})
+
+test('[B2.2] [R32.3] work waits while the index is rebuilt', async () => {
+  const { queue, log, reads, note, rebuild } = createQueue()
+  queue.add(update, ada, note('first'))
+  const end = rebuild()
+  reads[0]?.end(0)
+  expect(queue.follow(update, ada, note('second'))).toBe(true)
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(log).toEqual([])
+  end()
+  await vi.waitFor(() => expect(log).toEqual(['first', 'second']))
 })
 
 test('[B2.2] what work throws is reported, and the queue goes on', async () => {

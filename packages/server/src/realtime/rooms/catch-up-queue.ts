@@ -12,8 +12,10 @@ export type Work = (isCurrent: boolean) => void
 interface CatchUpQueueDeps {
   /** Reads the rows of other servers that the room lacks. The user is one of those who wait for it. */
   catchUp: (userId: string) => Promise<void>
-  /** The number of the newest row that the room has read. */
-  newestSeq: () => number
+  /** How many rows of others the room has read. */
+  rowCount: () => number
+  /** While the index of the room is rebuilt, resolves when it is. */
+  rebuilding: () => Promise<void> | undefined
   /** Whether the room is still in use. */
   mayContinue: () => boolean
   /** Work has begun. The server waits for it when it stops. */
@@ -60,7 +62,7 @@ export class CatchUpQueue {
 
   /** The same for an update that is invalid, unless the room lacks rows. */
   addSuspect(update: Uint8Array, from: Member, work: () => void): void {
-    this.#next.work.add(update, from, work)
+    this.#next.work.add(update, work, from)
     this.#next.firstUserId ??= from.userId
     const { onBegun, onError } = this.#deps
     if (!this.#isActive) onBegun(this.#runTurns().catch(onError))
@@ -70,18 +72,18 @@ export class CatchUpQueue {
   follow(update: Uint8Array, from: Member, work: Work): boolean {
     const later = (isCurrent: boolean) => () => {
       // The earlier update may have to wait again.
-      if (this.#next.work.has(from)) this.#next.work.add(update, from, later(true))
+      if (this.#next.work.has(from)) this.#next.work.add(update, later(true), from)
       else work(isCurrent)
     }
     // The read of the current turn may have begun before the update arrived.
-    if (this.#current?.work.has(from)) this.#current.work.add(update, from, later(false))
-    else if (this.#next.work.has(from)) this.#next.work.add(update, from, later(true))
+    if (this.#current?.work.has(from)) this.#current.work.add(update, later(false), from)
+    else if (this.#next.work.has(from)) this.#next.work.add(update, later(true), from)
     else return false
     return true
   }
 
   async #runTurns(): Promise<void> {
-    const { catchUp, newestSeq, mayContinue } = this.#deps
+    const { catchUp, rowCount, rebuilding, mayContinue } = this.#deps
     this.#isActive = true
     try {
       while (this.#next.firstUserId !== undefined && mayContinue()) {
@@ -89,10 +91,10 @@ export class CatchUpQueue {
         const turn = this.#next
         this.#next = new Turn()
         this.#current = turn
-        const before = newestSeq()
+        const before = rowCount()
         await catchUp(turn.firstUserId ?? '')
-        if (!turn.isUrgent) this.#setPause(newestSeq() === before)
-        await turn.work.run(mayContinue)
+        if (!turn.isUrgent) this.#setPause(rowCount() === before)
+        await turn.work.run(mayContinue, rebuilding)
         this.#current = undefined
       }
     } finally {
@@ -122,15 +124,23 @@ export class CatchUpQueue {
   }
 }
 
+interface CatchUpRoom {
+  rowsOfOthers: number
+  rebuilding: Promise<void> | undefined
+  isDropped: boolean
+}
+
 /** Undefined if there can be no other servers. */
-export const createCatchUpQueue = <Room extends { committed: { seq: number }; isDropped: boolean }>(
+export const createCatchUpQueue = <Room extends CatchUpRoom>(
   room: Room,
   { catchUp, onCatchingUp, onError }: Pick<RoomDeps<Room>, 'catchUp' | 'onCatchingUp' | 'onError'>,
 ): CatchUpQueue | undefined =>
   catchUp &&
   new CatchUpQueue({
     catchUp: (userId) => catchUp(room, userId),
-    newestSeq: () => room.committed.seq,
+    rowCount: () => room.rowsOfOthers,
+    // A failure is handled by the one who rebuilds the index.
+    rebuilding: () => room.rebuilding?.catch(() => {}),
     mayContinue: () => !room.isDropped,
     onBegun: onCatchingUp,
     onError: (error) => onError(room, error),

@@ -9,14 +9,14 @@ const overheadBytes = 64
 
 interface Item {
   bytes: number
-  from: Member
   run: () => void
+  from: Member | undefined
 }
 
 /** Work on updates that runs later, in the order in which it was added. */
 export class PostponedWork {
   readonly #items: Item[] = []
-  /** How many items of each sender have not run yet. */
+  /** How many items that were added with a sender have not run yet. */
   readonly #senders = new LazyMap<Member, number>()
   #bytes = 0
 
@@ -25,23 +25,31 @@ export class PostponedWork {
     return this.#bytes
   }
 
-  /** Whether work on an update of the sender has not run yet. */
+  /** Whether work that was added with this sender has not run yet. */
   has(from: Member): boolean {
     return this.#senders.has(from)
   }
 
-  add(update: Uint8Array, from: Member, run: () => void): void {
+  add(update: Uint8Array, run: () => void, from?: Member): void {
     const bytes = update.length + overheadBytes
-    this.#items.push({ bytes, from, run })
-    this.#senders.set(from, (this.#senders.get(from) ?? 0) + 1)
+    this.#items.push({ bytes, run, from })
+    if (from) this.#senders.set(from, (this.#senders.get(from) ?? 0) + 1)
     this.#bytes += bytes
   }
 
-  /** Runs all work, including work that is added meanwhile. Stops when `mayContinue` returns false. */
-  async run(mayContinue: () => boolean): Promise<void> {
+  /**
+   * Runs all work, including work that is added meanwhile. Waits while `obstacle` returns a promise. Stops when `mayContinue`
+   * returns false.
+   */
+  async run(
+    mayContinue: () => boolean,
+    obstacle: () => Promise<unknown> | undefined = () => undefined,
+  ): Promise<void> {
     let startedAt = performance.now()
-    for (const item of this.#items) {
-      if (!mayContinue()) return
+    while (this.#items.length > 0) {
+      for (let waiting = obstacle(); waiting; waiting = obstacle()) await waiting
+      const item = mayContinue() ? this.#items.shift() : undefined
+      if (!item) return
       this.#remove(item)
       item.run()
       if (performance.now() - startedAt < maxHoldMs) continue
@@ -52,6 +60,7 @@ export class PostponedWork {
 
   #remove({ bytes, from }: Item): void {
     this.#bytes -= bytes
+    if (!from) return
     const left = (this.#senders.get(from) ?? 1) - 1
     if (left === 0) this.#senders.delete(from)
     else this.#senders.set(from, left)

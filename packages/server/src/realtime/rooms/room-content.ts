@@ -38,7 +38,7 @@ export interface ContentDeps {
 export class RoomContent {
   readonly #committed: CommittedLog
   readonly #crdt: Crdt
-  readonly #source: ContentDeps['source']
+  readonly source: ContentDeps['source']
   readonly #index: ContentDeps['index']
   readonly #isOpen: ContentDeps['isOpen']
   #merging: Promise<MergedDocument> | undefined
@@ -50,7 +50,7 @@ export class RoomContent {
   constructor({ committed, crdt, source, index, isOpen }: ContentDeps) {
     this.#committed = committed
     this.#crdt = crdt
-    this.#source = source
+    this.source = source
     this.#index = index
     this.#isOpen = isOpen
   }
@@ -64,7 +64,7 @@ export class RoomContent {
     const bytes = sizeOf(parts)
     if (knowsNothing(stateVector) || (bytes > maxSmallBytes && !this.#knowsHalf(stateVector)))
       return this.#wholeDocument()
-    const body = await this.#crdt.diff(this.#source(), parts, stateVector)
+    const body = await this.#crdt.diff(this.source(), parts, stateVector)
     if (body.length > bytes / 2 && bytes > maxSmallBytes) return this.#wholeDocument()
     return hasSpaceFor(body.length) ? { recent: undefined, body, isHeld: () => false } : this.#wholeDocument()
   }
@@ -86,7 +86,7 @@ export class RoomContent {
 
   async #mergeLog(): Promise<MergedDocument> {
     const { parts, seq } = this.#committed
-    const whole = await this.#crdt.merge(this.#source(), parts)
+    const whole = await this.#crdt.merge(this.source(), parts)
     this.#committed.replaceWithMerged(seq, whole)
     return { seq, whole }
   }

@@ -69,12 +69,16 @@ export class EditorRoom {
   createdAt: number | undefined
   /** The type and key that are declared for the content, as far as the room knows. A new editor is created with them. */
   declared: Contents
+  /** While the index is rebuilt, resolves when it is. */
+  rebuilding: Promise<void> | undefined
   /** Collects the updates that arrive while the index is rebuilt. Otherwise undefined. */
   #postponed: PostponedWork | undefined
   /** Updates that may need rows of other servers. Undefined if there can be no other servers. */
   readonly #behind: CatchUpQueue | undefined
   /** The number of the newest row that this room has stored. */
   appendedSeq = 0
+  /** How many rows of REST and other servers the room has got. */
+  rowsOfOthers = 0
   /** Whether the room must read rows of other servers before `review`, because they make queued updates invalid. */
   mustCatchUp = false
   #isDropped = false
@@ -125,26 +129,21 @@ export class EditorRoom {
   confirmDuplicate(from: Member, update: Uint8Array, outcome: Outcome): void {
     const confirm = (isCurrent: boolean) => {
       if (this.#confirmNow(from, update, outcome)) return
-      if (isCurrent) return outcome.refused(readOnly)
+      // The sender may have become an editor meanwhile.
+      if (isCurrent) return this.#submitNow(from, update, outcome, true)
       // The client may have got from another server what it sends now.
-      this.#behind?.addSuspect(update, from, () => this.#whenIndexed(from, update, confirm, true))
+      this.#behind?.addSuspect(update, from, () => confirm(true))
     }
     this.#inOrder(from, update, confirm)
   }
 
-  /** Runs the work now, or after the earlier updates of the sender that wait. */
+  /** Runs the work now, or when the index is rebuilt, and after the earlier updates of the sender that wait. */
   #inOrder(from: Member, update: Uint8Array, work: Work): void {
-    const run = (isCurrent: boolean) => this.#whenIndexed(from, update, work, isCurrent)
-    if (this.#postponed?.has(from) || !this.#behind?.follow(update, from, run)) run(!this.#behind)
-  }
-
-  /** Runs the work now, or when the index is rebuilt. */
-  #whenIndexed(from: Member, update: Uint8Array, work: Work, isCurrent: boolean): void {
-    if (!this.#postponed) return work(isCurrent)
-    const again = (isNowCurrent: boolean) => this.#whenIndexed(from, update, work, isCurrent || isNowCurrent)
-    this.#postponed.add(update, from, () => {
-      if (!this.#behind?.follow(update, from, again)) work(isCurrent)
-    })
+    const follows = () => this.#behind?.follow(update, from, work) === true
+    const run = () => void (follows() || work(!this.#behind))
+    if (!this.#postponed) run()
+    // While updates wait for rows, none of their senders is postponed, except after them.
+    else if (this.#postponed.has(from) || !follows()) this.#postponed.add(update, run, from)
   }
 
   #confirmNow(from: Member, update: Uint8Array, outcome: Outcome): boolean {
@@ -177,8 +176,7 @@ export class EditorRoom {
   /** Submits the update again when the rows of other servers are read, if these may change whether it is valid. */
   #waitForRows({ from, sent, outcome, isCurrent }: QueuedUpdate, fault: Fault): boolean {
     if (isCurrent || !this.#behind || !mayBeBehind(fault)) return false
-    const again = () => this.#submitNow(from, sent, outcome, true)
-    const work = () => this.#whenIndexed(from, sent, again, true)
+    const work = () => this.#submitNow(from, sent, outcome, true)
     if (fault === unknownOwner) this.#behind.add(sent, from, work)
     else this.#behind.addSuspect(sent, from, work)
     return true
@@ -213,7 +211,7 @@ export class EditorRoom {
     if (!verdict.ok && verdict.fault.code === 'foreign_client') {
       // Clients relay updates that they received directly from other clients. The other clients send these themselves.
       const own = withoutClients(queued.update, (clientId) => !mayWrite(clientId), this.#index.clocks)
-      if (own === undefined) return verdict.fault
+      if (own === undefined || (own.future && !queued.isCurrent)) return verdict.fault
       if (own.future) return this.#queueInParts(queued, own.update, own.future)
       verdict = this.#index.check(own.update, { mayWrite })
       if (verdict.ok && !verdict.value.hasChanges) {
@@ -297,21 +295,24 @@ export class EditorRoom {
     await whenDecided(this.#queue)
     if (this.#isDropped || this.#queue.hasTaken || this.#postponed) return
     if (!this.mustCatchUp && ![...this.#queue].some(hasLostAccess)) return
-    this.mustCatchUp = false
+    this.rebuilding = this.#rebuild().finally(() => (this.rebuilding = undefined))
+    await this.rebuilding
+  }
 
+  async #rebuild(): Promise<void> {
+    this.mustCatchUp = false
     const waiting = this.#queue.take(this.#queue.length)
     const postponed = new PostponedWork()
     this.#postponed = postponed
     for (const { sent, from, outcome, hasChanges, clients } of waiting) {
-      postponed.add(sent, from, () => {
+      postponed.add(sent, () => {
         // Otherwise it would look like a duplicate of what the other user wrote under the id.
         if (!this.owners.areFree(clients, from.userId)) outcome.refused(takenClientId)
         else if (hasChanges || !this.#confirmNow(from, sent, outcome))
           this.#submitNow(from, sent, outcome, true)
       })
     }
-    const source = sourceOf(this.apiKey, this.ref, { createdAt: this.createdAt, seq: this.committed.seq })
-    const { index, seq } = await buildStoredIndex(this.committed, source, this.#deps.crdt)
+    const { index, seq } = await buildStoredIndex(this.committed, this.content.source(), this.#deps.crdt)
     this.#index = index
     this.#queue.settle(waiting)
     addRowsAfter(seq, this.committed, index)
@@ -345,16 +346,18 @@ export class EditorRoom {
   async applyRows(rows: readonly Row[]): Promise<boolean> {
     for (let index; index !== this.#index;) {
       index = this.#index
+      const target = index
+      const add = (accepted: Accepted) => this.#addToIndex(target, accepted)
       for (const { bytes } of rows) {
-        const verdict = await index.checkStored(bytes)
-        if (!verdict.ok) return false
-        if (verdict.value.hasChanges) this.#addToIndex(index, verdict.value)
+        if (!(await target.addStored(bytes, add)).ok) return false
         if (this.#isDropped) return true
       }
       // A review may have replaced the index.
     }
     // Rows of this room may have become durable meanwhile.
-    this.broadcast(rows.filter(({ seq }) => seq > this.committed.seq))
+    const newRows = rows.filter(({ seq }) => seq > this.committed.seq)
+    this.rowsOfOthers += newRows.length
+    this.broadcast(newRows)
     return true
   }
 

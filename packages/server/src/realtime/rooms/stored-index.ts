@@ -16,9 +16,8 @@ export async function buildStoredIndex(
     const newer = committed.partsAfter(seq)
     seq = committed.seq
     for (const bytes of newer) {
-      const verdict = await index.checkStored(bytes)
+      const verdict = await index.addStored(bytes)
       if (!verdict.ok) throw new Error(`A stored update does not fit: ${verdict.fault.message}`)
-      if (verdict.value.hasChanges) index.add(verdict.value)
     }
   }
   return { index, seq }
