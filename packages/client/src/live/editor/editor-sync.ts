@@ -217,7 +217,8 @@ export class EditorSync {
   }
 
   #onRefused(channel: Channel, { number, reason, status }: EditorFrame & { kind: 'refused' }): void {
-    if (status === 'ABORTED') return this.#onTaken(channel, (this.#taken = new ApiError(status, reason)))
+    if (status === 'ALREADY_EXISTS')
+      return this.#onTaken(channel, (this.#taken = new ApiError(status, reason)))
     // A later update has its answer: it was saved and contains this one, or its own refusal was handled.
     if (number <= this.#lastAnswered) return
     this.#markAnswered(number)

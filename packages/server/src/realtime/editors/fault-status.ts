@@ -4,7 +4,7 @@ import type { Fault } from '../../crdt/updates/fault.ts'
 const statuses: Partial<Record<Fault['code'], ErrorStatus>> = {
   read_only: 'PERMISSION_DENIED',
   foreign_client: 'PERMISSION_DENIED',
-  taken_client: 'ABORTED',
+  taken_client: 'ALREADY_EXISTS',
   full: 'RESOURCE_EXHAUSTED',
   too_many_ids: 'RESOURCE_EXHAUSTED',
 }

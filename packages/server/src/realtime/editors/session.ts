@@ -223,7 +223,7 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
     this.#run((open) => {
       if (isStep2) this.#missing.onAnswered()
       if (this.#participant.hasWriteRole) this.#submit(open, number, update, isStep2)
-      else if (isStep2) this.#confirm(open.room, number, update)
+      else if (isStep2) this.#confirm(open, number, update)
       else this.#refused(number, readOnly)
     })
   }
@@ -238,17 +238,18 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
     if (!this.#hasLeft) room.confirmDuplicate(this, emptyUpdate, { saved: then, refused: then })
   }
 
-  /** Acknowledges a duplicate, and refuses any other update. */
-  #confirm(room: EditorRoom, number: number, update: Uint8Array): void {
+  /** Acknowledges a duplicate, with which a client that may not write answers the server's sync step 1. */
+  #confirm({ room, outOfOrder }: OpenState, number: number, update: Uint8Array): void {
+    const arrival = outOfOrder.nextArrival()
     const submitted: SubmittedUpdate = { state: 'waiting' }
     room.confirmDuplicate(this, update, {
       saved: () => {
         this.#backpressure.settle(submitted)
-        this.#saved(number, update, false)
+        for (const one of [...outOfOrder.takeBefore(arrival), number]) this.#saved(one, update, false)
       },
       refused: (fault) => {
         this.#backpressure.settle(submitted)
-        this.#refused(number, fault)
+        for (const one of [...outOfOrder.takeBefore(arrival), number]) this.#refused(one, fault)
       },
     })
     this.#backpressure.holdIfFull(submitted, room)

@@ -94,7 +94,7 @@ export class CatchUpQueue {
         const before = rowCount()
         await catchUp(turn.firstUserId ?? '')
         if (!turn.isUrgent) this.#setPause(rowCount() === before)
-        await turn.work.run(mayContinue, rebuilding)
+        await turn.work.run(mayContinue, { obstacle: rebuilding })
         this.#current = undefined
       }
     } finally {

@@ -91,9 +91,10 @@ export class ClientOwners {
     return clientIds.every((clientId) => this.#owners.has(clientId))
   }
 
-  /** Whether none of the ids belongs to another user. */
-  areFree(clientIds: readonly number[], userId: string): boolean {
-    return clientIds.every((clientId) => (this.ownerOf(clientId) ?? userId) === userId)
+  /** Whether all of these ids, if there are any, belong to other users. */
+  areTaken(clientIds: readonly number[], userId: string): boolean {
+    const isTaken = (clientId: number) => (this.ownerOf(clientId) ?? userId) !== userId
+    return clientIds.length > 0 && clientIds.every(isTaken)
   }
 
   /** Whether the rows contain Yjs client ids whose owner is unknown. Rows of REST have only the server's client id. */

@@ -39,15 +39,15 @@ export class PostponedWork {
 
   /**
    * Runs all work, including work that is added meanwhile. Waits while `obstacle` returns a promise. Stops when `mayContinue`
-   * returns false.
+   * returns false. Calls `onEmpty` when no work is left, before any can be added.
    */
   async run(
     mayContinue: () => boolean,
-    obstacle: () => Promise<unknown> | undefined = () => undefined,
+    { obstacle, onEmpty }: { obstacle?: () => Promise<unknown> | undefined; onEmpty?: () => void } = {},
   ): Promise<void> {
     let startedAt = performance.now()
     while (this.#items.length > 0) {
-      for (let waiting = obstacle(); waiting; waiting = obstacle()) await waiting
+      for (let waiting = obstacle?.(); waiting; waiting = obstacle?.()) await waiting
       const item = mayContinue() ? this.#items.shift() : undefined
       if (!item) return
       this.#remove(item)
@@ -56,6 +56,7 @@ export class PostponedWork {
       await nextIteration()
       startedAt = performance.now()
     }
+    onEmpty?.()
   }
 
   #remove({ bytes, from }: Item): void {

@@ -77,7 +77,7 @@ export class EditorRoom {
   readonly #behind: CatchUpQueue | undefined
   /** The number of the newest row that this room has stored. */
   appendedSeq = 0
-  /** How many rows of REST and other servers the room has got. */
+  /** How many rows the room has got that it did not broadcast when it stored them: most are of REST and other servers. */
   rowsOfOthers = 0
   /** Whether the room must read rows of other servers before `review`, because they make queued updates invalid. */
   mustCatchUp = false
@@ -125,7 +125,7 @@ export class EditorRoom {
     return this.#queue.hasUnsettled(({ hasChanges, from }) => hasChanges && from.userId === userId)
   }
 
-  /** Acknowledges a duplicate, also for a client that may not write. Refuses any other update. */
+  /** Acknowledges a duplicate, also for a client that may not write. Submits any other update. */
   confirmDuplicate(from: Member, update: Uint8Array, outcome: Outcome): void {
     const confirm = (isCurrent: boolean) => {
       if (this.#confirmNow(from, update, outcome)) return
@@ -190,7 +190,7 @@ export class EditorRoom {
       const fault = this.#validateAndQueue(next.item)
       if (fault === undefined) continue
       const isHeld = isOutOfOrder(fault) && fault.missing !== undefined && next.holdAgain(fault.missing)
-      if (isHeld || this.#waitForRows(next.item, fault)) continue
+      if (isHeld) continue
       next.item.outcome.refused(fault)
       if (isOutOfOrder(fault)) next.item.from.requestMissingUpdates()
     }
@@ -198,7 +198,10 @@ export class EditorRoom {
 
   /** Refuses the updates whose missing update did not arrive in time. Returns whether others still wait. */
   expireOutOfOrder(): boolean {
-    for (const { outcome } of this.#outOfOrder.takeExpired()) outcome.refused(missingUpdate)
+    for (const { outcome, from } of this.#outOfOrder.takeExpired()) {
+      outcome.refused(missingUpdate)
+      from.requestMissingUpdates()
+    }
     this.#awaitedItems.keepOnly(this.members)
     return !this.#outOfOrder.isEmpty
   }
@@ -307,7 +310,7 @@ export class EditorRoom {
     for (const { sent, from, outcome, hasChanges, clients } of waiting) {
       postponed.add(sent, () => {
         // Otherwise it would look like a duplicate of what the other user wrote under the id.
-        if (!this.owners.areFree(clients, from.userId)) outcome.refused(takenClientId)
+        if (this.owners.areTaken(clients, from.userId)) outcome.refused(takenClientId)
         else if (hasChanges || !this.#confirmNow(from, sent, outcome))
           this.#submitNow(from, sent, outcome, true)
       })
@@ -317,8 +320,7 @@ export class EditorRoom {
     this.#queue.settle(waiting)
     addRowsAfter(seq, this.committed, index)
     this.owners.remove(waiting.flatMap(({ owners }) => owners))
-    await postponed.run(() => !this.#isDropped)
-    this.#postponed = undefined
+    await postponed.run(() => !this.#isDropped, { onEmpty: () => (this.#postponed = undefined) })
     this.#retryOutOfOrder()
   }
 
@@ -346,10 +348,9 @@ export class EditorRoom {
   async applyRows(rows: readonly Row[]): Promise<boolean> {
     for (let index; index !== this.#index;) {
       index = this.#index
-      const target = index
-      const add = (accepted: Accepted) => this.#addToIndex(target, accepted)
+      const add = this.#addToIndex.bind(this, index)
       for (const { bytes } of rows) {
-        if (!(await target.addStored(bytes, add)).ok) return false
+        if (!(await index.addStored(bytes, add)).ok) return false
         if (this.#isDropped) return true
       }
       // A review may have replaced the index.
