@@ -33,7 +33,7 @@ addCopy(program)
 addExport(program)
 addImport(program)
 
-// Whoever reads the output may stop reading, such as head.
+// The program that reads the output may end before this one, as head does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
   process.exit(exitCodes.success)

@@ -84,17 +84,20 @@ export class DocumentIndex {
     update: Uint8Array,
     add: (accepted: Accepted) => void = (accepted) => this.add(accepted),
   ): Promise<Verdict> {
-    const { placeOf, isDeleted } = this
-    const options = { placeOf, isDeleted, bounds: unbounded, isStored: true }
+    const isSmall = update.length <= maxBytesPerTurn
     for (;;) {
-      const isSmall = update.length <= maxBytesPerTurn
-      const steps = () => inTurns(validateInSteps(update, this.clocks, options))
-      const verdict = isSmall ? this.check(update, { isStored: true }) : await steps()
+      const verdict = isSmall ? this.check(update, { isStored: true }) : await this.#checkInTurns(update)
       // Clients of a large update may have advanced meanwhile.
       if (verdict.ok && !this.#fits(verdict.value.changes)) continue
       if (verdict.ok && verdict.value.hasChanges) add(verdict.value)
       return verdict
     }
+  }
+
+  #checkInTurns(update: Uint8Array): Promise<Verdict> {
+    const { placeOf, isDeleted } = this
+    const options = { placeOf, isDeleted, bounds: unbounded, isStored: true }
+    return inTurns(validateInSteps(update, this.clocks, options))
   }
 
   /**

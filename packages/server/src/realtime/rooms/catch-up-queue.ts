@@ -10,7 +10,7 @@ const maxPauseMs = 1_000
 export type Work = (isCurrent: boolean) => void
 
 interface CatchUpQueueDeps {
-  /** Reads the rows of other servers that the room lacks. The user is one of those who wait for it. */
+  /** Reads the rows of other servers that the room lacks. It counts as a read of this user. */
   catchUp: (userId: string) => Promise<void>
   /** How many rows of others the room has read. */
   rowCount: () => number
