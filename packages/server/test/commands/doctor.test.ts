@@ -4,11 +4,13 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { checkClock } from '../../src/commands/checks/database.ts'
 import { checkNode } from '../../src/commands/checks/machine.ts'
 import { newFolder } from '../support/folders.ts'
 import { stores } from '../support/harness.ts'
 import { buildServer, runCommand, startProcess } from '../support/processes/process.ts'
 import { newSettings } from '../support/processes/settings.ts'
+import { mountSmallDisk } from '../support/small-disk.ts'
 
 beforeAll(buildServer)
 
@@ -79,6 +81,37 @@ test('[D5] doctor reports a damaged database, files that others can read, and a 
   expect(found.about('secrets').map(({ message }) => message)).toContainEqual(
     expect.stringContaining('can read'),
   )
+})
+
+test('[D5] doctor reports data from the future, which a wrong clock of this machine explains', async () => {
+  const settings = await newSettings('sqlite')
+  const server = await startProcess('server', settings)
+  await server.terminate()
+  const db = new DatabaseSync(join(settings.DATA_DIR ?? '', 'plenum.db'))
+  db.exec(`update signing_keys set created_at = ${Date.UTC(2100, 0)}`)
+  db.close()
+  const { failed } = await diagnose({ ...settings, PORT: '0' })
+  expect(failed).toMatchObject([
+    {
+      check: 'clock',
+      message: expect.stringContaining('2100-01-01'),
+      advice: 'Set the clock of this machine.',
+    },
+  ])
+})
+
+test('[D5] doctor reports a clock that differs from the clock of the database by a second or more', () => {
+  expect(checkClock(-60_000, 2)).toMatchObject({ check: 'clock', status: 'warning' })
+  expect(checkClock(1002, 2)).toMatchObject({ status: 'warning' })
+  expect(checkClock(1001, 2)).toMatchObject({ status: 'ok' })
+})
+
+test('[D5] doctor reports a disk that is almost full', async ({ skip }) => {
+  const disk = mountSmallDisk()
+  if (typeof disk === 'string') return skip(disk)
+  onTestFinished(disk.unmount)
+  const { failed } = await diagnose({ DATA_DIR: join(disk.folder, 'data'), PORT: '0' })
+  expect(failed).toMatchObject([{ check: 'disk', message: expect.stringMatching(/^\d MiB are free/) }])
 })
 
 test('[D5] [D5.1] doctor reports services that do not answer, each on one line, without their passwords', async () => {

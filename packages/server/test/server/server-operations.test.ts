@@ -1,4 +1,3 @@
-import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -10,6 +9,7 @@ import { isUnavailable } from '../../src/store/engine/failures.ts'
 import * as given from '../support/given.ts'
 import { createPostgresDatabase, startServer, stores, useServer } from '../support/harness.ts'
 import { exchange, post } from '../support/clients/raw-http.ts'
+import { mountSmallDisk } from '../support/small-disk.ts'
 
 const internal = { status: 500, body: { error: { status: 'INTERNAL', message: 'Internal error.' } } }
 
@@ -188,26 +188,6 @@ describe('[O1] an unreachable PostgreSQL', () => {
     proxy.close()
   })
 })
-
-/** Mounts a small disk. Returns the reason if that is not possible. */
-function mountSmallDisk(): { folder: string; unmount(): void } | string {
-  const folder = mkdtempSync(join(tmpdir(), 'plenum-disk-'))
-  const { status, stderr, error } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', folder], {
-    encoding: 'utf8',
-  })
-  if (status !== 0) {
-    rmSync(folder, { recursive: true })
-    return `a small disk cannot be mounted here: ${stderr?.trim() || error?.message}`
-  }
-  return {
-    folder,
-    unmount() {
-      // Unmounts lazily, because the addon closes its files only when its statements are garbage collected.
-      execFileSync('umount', ['-l', folder])
-      rmSync(folder, { recursive: true })
-    },
-  }
-}
 
 describe('[P5] a full disk', () => {
   test('[P5] a server on SQLite with a full disk refuses writes, serves reads, loses no acknowledged write, and accepts writes again later', async ({

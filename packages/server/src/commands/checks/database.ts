@@ -104,7 +104,7 @@ async function checkPostgres(db: Db, { databasePoolSize, durability, redisUrl }:
 }
 
 /** `uncertaintyMs`: the answer of the database may be older or newer by this much. */
-function checkClock(differenceMs: number, uncertaintyMs: number): Finding {
+export function checkClock(differenceMs: number, uncertaintyMs: number): Finding {
   const difference = Math.max(0, Math.abs(differenceMs) - uncertaintyMs)
   const message = `differs from the clock of the database by ${Math.round(difference)} ms`
   if (difference < maxClockDifferenceMs) return ok('clock', message)
