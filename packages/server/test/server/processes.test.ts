@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@plenum/client'
@@ -263,6 +265,24 @@ describe('[O1] starting', () => {
     expect(await failToStart({ ...env, DATABASE_URL: missing.href })).toEqual({
       code: 1,
       says: 'Plenum cannot start: PostgreSQL refuses: database "no_such_database" does not exist.\n',
+    })
+  })
+
+  test('[O1] a server whose PgBouncer refuses a parameter of the connection says which setting PgBouncer needs', async () => {
+    // The answer of PgBouncer 1.24 to a parameter that it does not know.
+    const fields = 'SFATAL\0C08P01\0Munsupported startup parameter: statement_timeout\0\0'
+    const answer = Buffer.from(`E0000${fields}`)
+    answer.writeInt32BE(answer.length - 1, 1)
+    const pooler = createServer((socket) => socket.once('data', () => socket.end(answer)))
+    onTestFinished(() => void pooler.close())
+    await once(pooler.listen(0, '127.0.0.1'), 'listening')
+    const { port } = pooler.address() as AddressInfo
+    const DATABASE_URL = `postgres://plenum@127.0.0.1:${port}/plenum`
+    expect(await failToStart({ DATA_DIR: newFolder(), SECRET_KEY, PORT: '0', DATABASE_URL })).toEqual({
+      code: 1,
+      says: expect.stringMatching(
+        / parameter: statement_timeout\. .+: ignore_startup_parameters = statement_timeout,/,
+      ),
     })
   })
 })

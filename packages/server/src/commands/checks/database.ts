@@ -54,6 +54,7 @@ interface PostgresState {
   name: string
   fsync: string
   full_page_writes: string
+  synchronous_commit: string
   encoding: string
   max_connections: number
   is_standby: boolean
@@ -65,6 +66,7 @@ async function checkPostgres(db: Db, { databasePoolSize, durability, redisUrl }:
   const { rows } = await sql<PostgresState>`
     select current_setting('server_version_num')::int as version, current_setting('server_version') as name,
       current_setting('fsync') as fsync, current_setting('full_page_writes') as full_page_writes,
+      current_setting('synchronous_commit') as synchronous_commit,
       current_setting('server_encoding') as encoding, current_setting('max_connections')::int as max_connections,
       pg_is_in_recovery() as is_standby, (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms`.execute(
     db,
@@ -84,9 +86,11 @@ async function checkPostgres(db: Db, { databasePoolSize, durability, redisUrl }:
       failed('database', `the encoding is ${found.encoding}`, 'Create the database with encoding UTF8.'),
     )
   }
-  const unsafe = (['fsync', 'full_page_writes'] as const).filter((name) => found[name] !== 'on')
+  const unsafe = (['fsync', 'full_page_writes', 'synchronous_commit'] as const).filter(
+    (name) => found[name] === 'off',
+  )
   if (unsafe.length > 0 && durability === 'full') {
-    const message = `${unsafe.join(' and ')} of PostgreSQL ${unsafe.length > 1 ? 'are' : 'is'} off`
+    const message = `${unsafe.join(', ')} of PostgreSQL ${unsafe.length > 1 ? 'are' : 'is'} off`
     findings.push(warning('durability', message, 'A power failure may destroy data. Turn the setting on.'))
   }
   const connections = databasePoolSize + (redisUrl === undefined ? 4 : 2)

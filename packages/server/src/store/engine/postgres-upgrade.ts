@@ -38,11 +38,7 @@ export const applicationName = (migrations: Migrations): string =>
  * wait for each other, and an upgrade sees all servers that have started.
  */
 export async function withUpgrade<T>(options: UpgradeOptions, open: () => Promise<T>): Promise<T> {
-  const pool = options.openPool({
-    max: 3,
-    lock_timeout: lockTimeoutMs,
-    application_name: upgradeName,
-  })
+  const pool = options.openPool({ max: 3, application_name: upgradeName })
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
   try {
     // The lock ends with the transaction: a lock of the session would outlive it in a pooler such as PgBouncer.
@@ -71,25 +67,31 @@ async function takeLock(holder: Kysely<unknown>, { clock, onWait }: UpgradeOptio
 async function upgrade(db: Kysely<unknown>, options: UpgradeOptions): Promise<void> {
   const { migrations } = options
   const { pending, isEmpty } = await findPending(db, migrations)
-  const migrator = createMigrator(db, 'postgres', migrations)
-  if (isEmpty) return throwIfFailed(await migrator.migrateToLatest())
+  if (isEmpty) return throwIfFailed(await createMigrator(db, 'postgres', migrations).migrateToLatest())
   const breaking = pending.findLast((name) => migrations[name]?.isCompatible === false)
   if (breaking !== undefined) await assertNoOlderServer(db, breaking)
+  const migrator = createMigrator(db, 'postgres', withLockTimeout(migrations))
   for (const name of pending) {
-    await prepare(db, migrations[name])
+    // Creating an index concurrently waits for other transactions, but nobody waits behind it.
+    await migrations[name]?.prepare?.(db)
     await retry(db, name, options, async () => throwIfFailed(await migrator.migrateUp()))
   }
 }
 
-/** Creating an index concurrently waits for other transactions, but nobody waits behind it. */
-async function prepare(db: Kysely<unknown>, migration: Migration | undefined): Promise<void> {
-  if (!migration?.prepare) return
-  await db.connection().execute(async (connection) => {
-    await sql`set lock_timeout = 0`.execute(connection)
-    await migration.prepare?.(connection)
-    await sql`reset lock_timeout`.execute(connection)
-  })
-}
+/** The timeout is set in the transaction: a pooler such as PgBouncer keeps no settings of a session. */
+const withLockTimeout = (migrations: Migrations): Migrations =>
+  Object.fromEntries(
+    Object.entries(migrations).map(([name, migration]) => [
+      name,
+      {
+        ...migration,
+        async up(db, types) {
+          await sql`set local lock_timeout = ${sql.lit(lockTimeoutMs)}`.execute(db)
+          await migration.up(db, types)
+        },
+      } satisfies Migration,
+    ]),
+  )
 
 function throwIfFailed({ error }: { error?: unknown }): void {
   if (error) throw error

@@ -237,6 +237,11 @@ const refusals = /^(28|3D)/
 export function cannotOpen(cause: unknown): OpenError | undefined {
   const { code, message } = cause as { code?: string; message: string }
   const reason = message || code
+  if (reason?.includes('unsupported startup parameter')) {
+    const setting =
+      'ignore_startup_parameters = statement_timeout, idle_in_transaction_session_timeout, options'
+    return new OpenError(`PgBouncer refuses: ${reason}. Add to its settings: ${setting}`, { cause })
+  }
   if (isUnavailable(cause)) return new OpenError(`PostgreSQL does not answer: ${reason}.`, { cause })
   return refusals.test(code ?? '') ? new OpenError(`PostgreSQL refuses: ${reason}.`, { cause }) : undefined
 }
