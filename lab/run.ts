@@ -1,9 +1,4 @@
-/**
- * Makes faults while clients write, and compares what the clients were told with what is stored.
- *   npm run lab -- [--faults F2,F7] [--link postgres,redis] [--trials 10] [--writes 3000] [--seed 1] [--short]
- *                  [--json file]
- */
-import { knownValues, readOptions, wholeNumbers } from '../bench/options.ts'
+import { knownValues, readOptions, showHelp, wholeNumbers } from '../bench/options.ts'
 import { buildPrograms } from './build.ts'
 import { LabServices, type Link, links } from './cluster.ts'
 import { Experiment } from './experiment.ts'
@@ -11,6 +6,19 @@ import type { Fault, Result } from './fault.ts'
 import { faults } from './faults/index.ts'
 import { add, type Group, isBroken, isLate, Results } from './results.ts'
 import { foundBy, grouped, tableOf } from './table.ts'
+
+const help = `
+npm run lab -- [options]
+Makes faults while clients write, and compares what the clients were told with what is stored.
+
+  --faults F2,F7          only these faults (default: all)
+  --link postgres,redis   how servers reach each other: sqlite (one server), postgres, redis, none
+                          (default: sqlite,postgres,redis)
+  --trials 10             trials of each fault (default: about 90 minutes in all)
+  --short                 two trials of each fault, with few writes
+  --writes 3000           about how many writes each trial has (default: 3000)
+  --seed 1                makes other random decisions
+  --json results.json     stores the results after each trial; run it again to go on after an interruption`
 
 const { values } = readOptions({
   options: {
@@ -21,8 +29,10 @@ const { values } = readOptions({
     seed: { type: 'string', default: '1' },
     short: { type: 'boolean', default: false },
     json: { type: 'string' },
+    help: { type: 'boolean', default: false },
   },
 })
+showHelp(values.help, help)
 const number = (name: 'trials' | 'writes' | 'seed', value: string) =>
   wholeNumbers(`--${name}`, value, 1, 2 ** 30)[0] as number
 const chosen = knownValues(

@@ -16,7 +16,7 @@ export const units = {
   cursorForwarded: 'a cursor: received from another server',
   messageSent: 'a message to the other servers',
   messageHeard: 'the same message, at each server that gets it',
-  messageSkipped: 'the same message, at each other server',
+  messageSkipped: 'the same message, at each server that does not get it',
   entryHeard: 'an update or cursor in it, at each server that gets it',
 } as const
 
