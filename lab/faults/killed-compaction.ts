@@ -8,18 +8,23 @@ const points = 6
 /** Between the new number of the snapshot and the snapshot. */
 const worstPoint = 2
 const compactedWithinMs = 30_000
+/** The server is killed at its first compaction: waiting for more writes before it would be in vain. */
+const writes = 30
 
 async function killAt(scene: Scene, point: number): Promise<Result> {
   const [server] = scene.cluster.servers as [ServerProcess]
   await server.kill()
   await server.start({ LAB_KILL_AT: String(point) })
-  return underLoad(scene, {
-    async begin() {
-      await Promise.race([server.ended(), pause(compactedWithinMs, undefined, { ref: false })])
-      if (server.isRunning) throw new Error('The server has not compacted an editor.')
+  return underLoad(
+    { ...scene, writes },
+    {
+      async begin() {
+        await Promise.race([server.ended(), pause(compactedWithinMs, undefined, { ref: false })])
+        if (server.isRunning) throw new Error('The server has not compacted an editor.')
+      },
+      end: () => server.start(),
     },
-    end: () => server.start(),
-  })
+  )
 }
 
 export const killedCompaction: Fault = {
