@@ -1,5 +1,5 @@
 import type { Signals } from '../../peers/signals.ts'
-import type { Database, Db } from '../../store/engine/db.ts'
+import type { Database, Db, TransactionLimits } from '../../store/engine/db.ts'
 
 /** A client that sent data to be stored. */
 export interface Sender {
@@ -8,6 +8,12 @@ export interface Sender {
   /** Resolves when the pending decision is made. */
   whenDecided(): Promise<void>
 }
+
+/**
+ * For work that does nothing but read and write rows. A server that is frozen between its last look at the senders and the
+ * commit does not commit later than this.
+ */
+export const withoutPauses: TransactionLimits = { pauseMs: 2_000 }
 
 /** Thrown when access changes while a transaction runs, because the transaction must not be committed. */
 export class AccessChanged extends Error {}
@@ -39,20 +45,24 @@ export class Commits {
     apiKeys: ReadonlySet<string>,
     senders: readonly Sender[],
     work: (db: Db) => Promise<T>,
-    lane?: string,
+    { lane, limits }: { lane?: string | undefined; limits?: TransactionLimits } = {},
   ): Promise<T> {
     let markEnded = () => {}
     const commit: Commit = { apiKeys, senders, ended: new Promise((resolve) => (markEnded = resolve)) }
     try {
-      return await this.#database.write(async (db) => {
-        const result = await work(db)
-        // A server that was stopped for a while may not know yet of access that was taken away over another server.
-        await this.#signals.whenCurrent()
-        if (!areAllowed(senders)) throw new AccessChanged()
-        // On SQLite no other code runs before the commit, so nobody has to wait for it.
-        if (!this.#database.exclusive) this.#underWay.add(commit)
-        return result
-      }, lane)
+      return await this.#database.write(
+        async (db) => {
+          const result = await work(db)
+          // A server that was stopped for a while may not know yet of access that was taken away over another server.
+          await this.#signals.whenCurrent()
+          if (!areAllowed(senders)) throw new AccessChanged()
+          // On SQLite no other code runs before the commit, so nobody has to wait for it.
+          if (!this.#database.exclusive) this.#underWay.add(commit)
+          return result
+        },
+        lane,
+        limits,
+      )
     } finally {
       markEnded()
       this.#underWay.delete(commit)

@@ -74,7 +74,7 @@ export class VersionRequests {
     const { apiKey, userId, name, access } = from.identity
     const user = access === 'backend' ? undefined : authorOf(userId, name)
     const write: Database['write'] = (work, lane) =>
-      this.#deps.commits.write(new Set([apiKey]), [from], work, lane)
+      this.#deps.commits.write(new Set([apiKey]), [from], work, { lane })
     const run = async (verb: 'get' | 'add' | 'restore', fields: object) => {
       await this.#startQueue.wait(apiKey)
       const input = { organizationId, documentId, editorId, ...fields }

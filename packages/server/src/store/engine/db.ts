@@ -41,7 +41,7 @@ export interface Database {
    * one. Transactions of the same lane are retried one at a time: pass the API key, so that tenants do not wait for each
    * other. `db` throws when it is used after the work is done.
    */
-  write<T>(work: (db: Db) => Promise<T>, lane?: string): Promise<T>
+  write<T>(work: (db: Db) => Promise<T>, lane?: string, limits?: TransactionLimits): Promise<T>
   /**
    * As `write`, for short work. It may share its transaction with other short work, which costs less than a transaction for
    * each.
@@ -57,6 +57,14 @@ export interface Database {
   /** The size in bytes of the data and, for SQLite, of the write-ahead log. */
   size(): Promise<{ data: number; log?: number }>
   close(): Promise<void>
+}
+
+/** Beyond these limits, PostgreSQL ends the transaction, and nothing of it is stored. */
+export interface TransactionLimits {
+  /** How long a statement may wait for a lock. Default: as long as a statement may take. */
+  lockMs?: number | undefined
+  /** How long the transaction may wait for its next statement, for example because the server is frozen. Default: 5 s. */
+  pauseMs?: number | undefined
 }
 
 export type Durability = 'full' | 'relaxed'

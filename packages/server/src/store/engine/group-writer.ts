@@ -2,7 +2,7 @@ import { ApiError } from '@plenum/protocol'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import { groupBy } from '../../platform/group-by.ts'
 import { LaneQueue } from '../../platform/turns/lane-queue.ts'
-import type { CombinedWork, Db, Outcome } from './db.ts'
+import type { CombinedWork, Db, Outcome, TransactionLimits } from './db.ts'
 import { isCancelled, isCollision, isTimeout, isUnavailable } from './failures.ts'
 
 /** An open transaction, in which several works may run one after the other. */
@@ -20,7 +20,7 @@ export interface OpenTransaction {
 export type Transact = <T>(
   works: (transaction: OpenTransaction) => Promise<T>,
   lane: string,
-  options?: { isShared: boolean },
+  options?: { isShared?: boolean; limits?: TransactionLimits | undefined },
 ) => Promise<T>
 
 /** A work that waits longer for a lock runs in a transaction of its own, so that the others do not wait with it. */

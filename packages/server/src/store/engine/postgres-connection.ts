@@ -2,6 +2,7 @@ import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import type pg from 'pg'
 import type { DatabaseObserver } from '../../platform/metrics/metrics.ts'
 import { BatchedReads } from './batched-reads.ts'
+import type { TransactionLimits } from './db.ts'
 import { type DirectQueries, type DirectQuery, mayWrite } from './direct-queries.ts'
 import { sendNamed } from './named-statements.ts'
 
@@ -18,11 +19,11 @@ export class PostgresConnection implements DatabaseConnection, DirectQueries {
     this.#observer = observer
   }
 
-  /** Begins the transaction. A statement that waits for a lock longer than `maxLockWaitMs` fails. Default: no limit. */
-  async begin(maxLockWaitMs?: number): Promise<void> {
-    const begin = 'begin isolation level repeatable read'
-    const limit = maxLockWaitMs === undefined ? '' : `; set local lock_timeout = ${maxLockWaitMs}`
-    await this.#observed(this.#client.query(begin + limit))
+  async begin({ lockMs, pauseMs }: TransactionLimits): Promise<void> {
+    let begin = 'begin isolation level repeatable read'
+    if (lockMs !== undefined) begin += `; set local lock_timeout = ${lockMs}`
+    if (pauseMs !== undefined) begin += `; set local idle_in_transaction_session_timeout = ${pauseMs}`
+    await this.#observed(this.#client.query(begin))
   }
 
   async commit(): Promise<void> {

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import type { DatabaseObserver } from '../../platform/metrics/metrics.ts'
 import { BatchedReads } from './batched-reads.ts'
-import type { Database, DatabaseOptions } from './db.ts'
+import type { Database, DatabaseOptions, TransactionLimits } from './db.ts'
 import { DirectPostgresAdapter, type DirectQueries, type DirectQuery } from './direct-queries.ts'
 import { isCollision, isUnavailable, OpenError } from './failures.ts'
 import { migrations as allMigrations } from '../migrations/index.ts'
@@ -104,9 +104,9 @@ function connect(server: pg.ClientConfig, options: DatabaseOptions): Database {
   const retries = new LaneLimiters(1)
   // Transactions of one tenant may wait for each other, each with a connection. Other tenants need some too.
   const connections = new LaneLimiters(Math.max(1, Math.floor(poolSize / 2)))
-  const transact: Transact = async (works, lane, { isShared } = { isShared: false }) => {
+  const transact: Transact = async (works, lane, { isShared = false, limits = {} } = {}) => {
     const runHere = () =>
-      runOnce(pool, observer, isShared ? maxLockWaitMs : undefined, (connection) => {
+      runOnce(pool, observer, isShared ? { lockMs: maxLockWaitMs } : limits, (connection) => {
         const deps = {
           dialect,
           compiler,
@@ -142,7 +142,8 @@ function connect(server: pg.ClientConfig, options: DatabaseOptions): Database {
     },
     // With the durability `full`, PostgreSQL syncs a commit before its rows can be read.
     async durable() {},
-    write: (work, lane = '') => transact((transaction) => transaction.run(work), lane),
+    write: (work, lane = '', limits = {}) =>
+      transact((transaction) => transaction.run(work), lane, { limits }),
     writeShort: (work, lane) => groups.write(work, lane),
     writeCombined: (combined, item, lane) => groups.writeCombined(combined, item, lane),
     async tryLock(db, name) {
@@ -207,14 +208,14 @@ type Consumer<T> = (connection: PostgresConnection) => Promise<T>
 async function runOnce<T>(
   pool: pg.Pool,
   observer: DatabaseObserver | undefined,
-  lockTimeoutMs: number | undefined,
+  limits: TransactionLimits,
   work: (connection: PostgresConnection) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect()
   const connection = new PostgresConnection(client, observer)
   let isClean = false
   try {
-    await connection.begin(lockTimeoutMs)
+    await connection.begin(limits)
     const result = await work(connection)
     await connection.commit()
     isClean = true
