@@ -14,7 +14,7 @@ const headings = [
 
 const linkNames = { sqlite: '(one server, SQLite)', none: 'nothing', postgres: 'PostgreSQL', redis: 'Redis' }
 
-/** The results as a table in Markdown. */
+/** The results as a table in Markdown, and below it what was not as promised. */
 export function tableOf(groups: readonly Group[]): string {
   const rows = groups.map(({ fault, title, link, missing, real, controlName, control }) => [
     `${fault}: ${title}`,
@@ -35,8 +35,16 @@ export function tableOf(groups: readonly Group[]): string {
   )
   const last = ['**All**', '', String(total.trials), ...countsOf(total), '', '', '']
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
-  return [line(headings), `|${'---|'.repeat(headings.length)}`, ...[...rows, last].map(line)].join('\n')
+  const table = [line(headings), `|${'---|'.repeat(headings.length)}`, ...[...rows, last].map(line)]
+  return [...table, ...brokenPromises(groups)].join('\n')
 }
+
+const brokenPromises = (groups: readonly Group[]): string[] =>
+  groups.flatMap(({ fault, link, real: { trials, problems } }) =>
+    Object.entries(problems).map(
+      ([problem, count]) => `\n${fault}, ${linkNames[link]}: in ${count} of ${trials} trials, ${problem}.`,
+    ),
+  )
 
 const countsOf = ({ acknowledged, lost, duplicated }: Pick<Sum, 'acknowledged' | 'lost' | 'duplicated'>) =>
   [acknowledged, lost, duplicated].map(grouped)
