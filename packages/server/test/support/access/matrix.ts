@@ -125,9 +125,11 @@ async function tryFirst(prepared: Prepared, tally: Tally): Promise<OpenClients> 
     const client = rawClient(server, user.dialect, { ...location, editorId, token: await tokenOf(row) })
     const found = await probe(client, editorId, 1)
     tally.compare(row, 1, found, expectedResult(user.dialect, access, { read: [seed] }))
-    // Waits here, because the presence of a client that leaves too soon is not broadcast.
-    if (access !== 'denied')
+    // Waits here, because the presence and the awareness of a client that leaves too soon are not broadcast.
+    if (access !== 'denied') {
       tally.check(row, 'is present', await observers.get(location)?.sees(user.userId), true)
+      await observers.get(location)?.receives(editorId, markOf(editorId, 1).awareness)
+    }
     if (access !== 'denied' && user.expiry === 'passing') openClients.set(row, { client, access })
     else client.terminate()
   })
@@ -135,7 +137,7 @@ async function tryFirst(prepared: Prepared, tally: Tally): Promise<OpenClients> 
 }
 
 async function tryAgain(
-  { accessOf }: Prepared,
+  { accessOf, observers }: Prepared,
   openClients: OpenClients,
   later: number,
   tally: Tally,
@@ -145,6 +147,8 @@ async function tryAgain(
     const read = wordsOf(row, [access])
     const expected = expectedResult(row.user.dialect, accessOf(row, later), { read, wasOpen: true })
     tally.compare(row, 2, found, expected)
+    if (accessOf(row, later) !== 'denied')
+      await observers.get(row.location)?.receives(row.editorId, markOf(row.editorId, 2).awareness)
     client.terminate()
   })
 }
@@ -167,17 +171,6 @@ async function readBack(
       accessOf(row, begunAt),
       ...(openClients.has(row) ? [accessOf(row, later)] : []),
     ]
-    // Cursors of clients of another server arrive later, and nothing tells when.
-    const areMissing = () =>
-      here.some((row) =>
-        accessesOf(row).some(
-          (access, index) =>
-            access !== 'denied' &&
-            !observer.hasReceived(row.editorId, markOf(row.editorId, index + 1).awareness),
-        ),
-      )
-    for (const endsAt = performance.now() + 5_000; areMissing() && performance.now() < endsAt;)
-      await observer.settled()
     for (const row of here) {
       const { editorId, user } = row
       const accesses = accessesOf(row)

@@ -80,6 +80,14 @@ export class Observer {
     return wordsIn(textOf(...(this.#updates.get(editorId) ?? [])))
   }
 
+  /** Resolves when an awareness state with that word was received, or after 30 s. */
+  async receives(editorId: string, word: string): Promise<void> {
+    for (const endsAt = performance.now() + 30_000; performance.now() < endsAt;) {
+      if (this.hasReceived(editorId, word)) return
+      await this.settled()
+    }
+  }
+
   /** Whether an awareness state with that word was received. */
   hasReceived(editorId: string, word: string): boolean {
     return this.#awareness.get(editorId)?.some((json) => json.includes(word)) ?? false
