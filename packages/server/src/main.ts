@@ -16,7 +16,9 @@ const program = new Command('plenum')
   .description('A collaboration backend you host yourself.')
   .version(version)
   .exitOverride()
-  .showHelpAfterError('Run plenum --help for the commands and options.')
+  .showHelpAfterError(
+    'Run plenum help for the commands, and plenum help <command> for the options of a command.',
+  )
   .addHelpText(
     'after',
     `

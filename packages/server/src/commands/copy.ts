@@ -17,7 +17,7 @@ export function addCopy(program: Command): void {
     .addHelpText(
       'after',
       `
-The copy is one transaction: it is complete, or the target is as before. Repeated, the command compares both.
+The copy is one transaction: it is complete, or the target is as before. Run again, the command only compares the two.
 Afterwards, set DATABASE_URL for the servers, and SECRET_KEY to the content of secret.key in the folder.
 If DATABASE_URL is set already, the command needs SECRET_KEY too.`,
     )

@@ -51,9 +51,7 @@ export async function requireNoServer(db: Db): Promise<void> {
     where datname = current_database() and application_name ~ '^plenum [0-9]'`.execute(db)
   const count = rows[0]?.count ?? 0
   if (count > 0)
-    throw new CommandError(
-      `Servers are running: they have ${count} connections to the database. Stop them first.`,
-    )
+    throw new CommandError(`Servers have ${count} open connections to the database. Stop all servers first.`)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isChosenId } from '@plenum/protocol'
+import { chosenIdRule, isChosenId } from '@plenum/protocol'
 import { isBackendUserId } from '../access/backend-users.ts'
 import { mintAuthToken } from '../access/credentials/auth-tokens.ts'
 import type { Secrets } from '../access/credentials/secrets.ts'
@@ -34,8 +34,8 @@ export async function printToken(options: TokenOptions): Promise<void> {
 }
 
 function checkOptions({ user, email, organization, document }: TokenOptions): void {
-  if (!isChosenId(user) || isBackendUserId(user))
-    throw new UsageError(`--user "${user}" cannot be the id of a user.`)
+  if (!isChosenId(user)) throw new UsageError(`--user ${chosenIdRule}`)
+  if (isBackendUserId(user)) throw new UsageError(`--user "${user}" is reserved for backends.`)
   if (email !== undefined && normalizeEmail(email) === null) {
     throw new UsageError('--email must be a valid email address.')
   }
@@ -43,7 +43,7 @@ function checkOptions({ user, email, organization, document }: TokenOptions): vo
     throw new UsageError('--document needs --organization: the organization of the document.')
   }
   for (const [option, id] of Object.entries({ organization, document })) {
-    if (id !== undefined && !isChosenId(id)) throw new UsageError(`--${option} must be an id.`)
+    if (id !== undefined && !isChosenId(id)) throw new UsageError(`--${option} ${chosenIdRule}`)
   }
 }
 

@@ -18,7 +18,7 @@ export interface TokenOptions {
 export function addToken(program: Command): void {
   program
     .command('token')
-    .description('print a token for trying things out')
+    .description('print a token of a user, a backend or a workspace')
     .addOption(
       new Option('--kind <kind>', 'of a user, of a backend (an API key), or of a workspace')
         .choices(['user', 'backend', 'workspace'])

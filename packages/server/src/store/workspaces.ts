@@ -86,6 +86,12 @@ export async function apiKeys(
   return rows.map((row) => ({ apiKey: row.api_key, name: row.name, type: row.type }))
 }
 
+/** Ids of workspaces, for the operator of the server. */
+export async function someIds(db: Db, limit: number): Promise<string[]> {
+  const query = db.selectFrom('workspaces').select('workspace_id').orderBy('workspace_id').limit(limit)
+  return (await query.execute()).map((row) => row.workspace_id)
+}
+
 /** Whether no workspace exists yet. */
 export async function isEmpty(db: Db): Promise<boolean> {
   return (await db.selectFrom('workspaces').select('workspace_id').limit(1).execute()).length === 0

@@ -73,7 +73,7 @@ test('[D3] [D3.1] a backup during writes has everything that was answered before
   })
   const running = await runCommand(['restore', '--from', file, '--replace'], settings)
   expect(running.code).toBe(1)
-  expect(running.stderr).toMatch(/in use by another server/)
+  expect(running.stderr).toMatch(/in use by a server/)
 
   // A new machine, with a copy of the secret.
   await server.terminate()

@@ -104,7 +104,7 @@ test('[D8.1] a target that differs, that servers use, or that is no PostgreSQL i
   const server = await startProcess('server', used)
   expect(await copy('--to', used.DATABASE_URL)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('Servers are running'),
+    stderr: expect.stringContaining('Stop all servers first'),
   })
   await server.terminate()
   // The server has left its signing key.
@@ -119,7 +119,7 @@ test('[D8.1] a target that differs, that servers use, or that is no PostgreSQL i
   const running = await startServer('sqlite', { data })
   expect(await copy('--to', databaseUrl)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('in use by another server'),
+    stderr: expect.stringContaining('in use by a server'),
   })
   await running.stop()
 })

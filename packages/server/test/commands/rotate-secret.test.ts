@@ -40,7 +40,7 @@ describe.each(stores)('[D7] a rotation of the secret on %s', (store) => {
     const words = ['rotate-secret', ...(usesFile ? [] : ['--new-secret', newFile])]
     const running = await runCommand([...words, '--yes'], settings)
     expect(running.code).toBe(1)
-    expect(running.stderr).toMatch(/in use by another server|Servers are running/)
+    expect(running.stderr).toMatch(/in use by a server|Stop all servers/)
     await before.terminate()
 
     const asked = await runCommand(words, settings)

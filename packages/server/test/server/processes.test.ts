@@ -164,7 +164,7 @@ describe('[O1] starting', () => {
     const { port } = new URL(server.url)
     expect(await failToStart({ DATA_DIR, PORT: String(await freePort()) })).toEqual({
       code: 1,
-      says: `Plenum cannot start: The data folder ${DATA_DIR} is in use by another server.\n`,
+      says: `Plenum cannot start: The data folder ${DATA_DIR} is in use by a server or by another plenum command. Stop it, and try again.\n`,
     })
     expect(await failToStart({ DATA_DIR: newFolder(), PORT: port })).toEqual({
       code: 1,

@@ -97,11 +97,15 @@ function check(source: SqliteFile, partial: string): void {
     copy.exec('pragma journal_mode = delete')
     const damage = findDamage(copy)
     if (damage !== undefined)
-      throw new CommandError(`The database is damaged, so there is no backup: ${damage}.`)
+      throw new CommandError(
+        `The database is damaged, so there is no backup: ${damage}. Restore an earlier one with: plenum restore`,
+      )
     const [expected, found] = digestsOf([source, copy]) as [Digests, Digests]
     const differing = differingTables(expected, found)
     if (differing.length > 0)
-      throw new CommandError(`The copy differs from the database in ${differing.join(', ')}.`)
+      throw new CommandError(
+        `The copy differs from the database in ${differing.join(', ')}, so it was removed. Run the command again. If this happens again, check the disk.`,
+      )
     storeDigests(copy, found)
   } finally {
     copy.close()

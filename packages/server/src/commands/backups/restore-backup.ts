@@ -125,7 +125,10 @@ function check(copy: string, refuse: (reason: string) => CommandError): number {
 function placeSecret(from: string, { dataDir }: Config): void {
   const source = secretBeside(from)
   const target = join(dataDir, 'secret.key')
-  if (!existsSync(source)) throw new CommandError(`${source} does not exist.`)
+  if (!existsSync(source))
+    throw new CommandError(
+      `${source} does not exist. Put the secret of the backup there, or leave out --with-secret.`,
+    )
   if (!existsSync(target)) {
     copyFileSync(source, target, constants.COPYFILE_EXCL)
     chmodSync(target, 0o600)

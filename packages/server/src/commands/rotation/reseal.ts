@@ -53,9 +53,10 @@ function reseal(sealed: Uint8Array, context: string, from: Secrets, to: Secrets)
   try {
     return to.seal(from.unseal(sealed, context), context)
   } catch (cause) {
-    throw new CommandError(`A stored secret cannot be decrypted (${context}), so nothing was changed.`, {
-      cause,
-    })
+    throw new CommandError(
+      `A stored secret cannot be decrypted (${context}), so nothing was changed. Use the SECRET_KEY with which the servers run.`,
+      { cause },
+    )
   }
 }
 

@@ -52,14 +52,23 @@ interface Part {
   scope: Scope
 }
 
+/** An error names at most this many workspaces. */
+const maxListedWorkspaces = 20
+
+async function missingWorkspace(db: Db, workspaceId: string): Promise<CommandError> {
+  const ids = await workspaces.someIds(db, maxListedWorkspaces + 1)
+  const listed = ids.slice(0, maxListedWorkspaces).join(', ') || 'none'
+  const more = ids.length > maxListedWorkspaces ? ' and more' : ''
+  return new CommandError(`There is no workspace ${workspaceId}. Workspaces: ${listed}${more}.`)
+}
+
 async function writeExport(
   db: Db,
   workspaceId: string,
   file: string,
   isCompressed: boolean,
 ): Promise<ExportEnd> {
-  if (!(await workspaces.find(db, workspaceId)))
-    throw new CommandError(`There is no workspace ${workspaceId}.`)
+  if (!(await workspaces.find(db, workspaceId))) throw await missingWorkspace(db, workspaceId)
   if (await imports.find(db, workspaceId))
     throw new CommandError(`An import of the workspace ${workspaceId} was interrupted. Finish it first.`)
   const apiKeys = (await workspaces.apiKeys(db, workspaceId)).map(({ apiKey }) => apiKey)

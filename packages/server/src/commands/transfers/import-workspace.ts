@@ -91,14 +91,19 @@ async function findStart(db: Db, { workspaceId }: ExportHeader, sha256: string):
 
 async function requireNew(db: Db, { workspaceId, apiKeys }: ExportHeader): Promise<void> {
   if (await workspaces.find(db, workspaceId))
-    throw new CommandError(`The workspace ${workspaceId} exists already.`)
+    throw new CommandError(
+      `The workspace ${workspaceId} exists already, so nothing was imported. Import it into another installation.`,
+    )
   for (const ids of slices(apiKeys)) {
     const found = await db
       .selectFrom('api_keys')
       .select('api_key')
       .where('api_key', 'in', ids)
       .executeTakeFirst()
-    if (found) throw new CommandError(`The API key ${found.api_key} exists already, in another workspace.`)
+    if (found)
+      throw new CommandError(
+        `The API key ${found.api_key} exists already, in another workspace, so nothing was imported.`,
+      )
   }
 }
 

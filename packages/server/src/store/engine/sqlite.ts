@@ -194,14 +194,23 @@ function assertPragma(connection: SqliteConnection, name: string, expected: unkn
     )
 }
 
+/** SQLITE_BUSY. */
+const busyCode = 5
+
 /** Keeps a second server out of the folder. The kernel holds the lock, so it ends with the process, even with a killed one. */
 export function lockFolder(dataDir: string): () => void {
-  const lock = new DatabaseSync(join(dataDir, 'server.lock'))
+  let lock: InstanceType<typeof DatabaseSync> | undefined
   try {
+    lock = new DatabaseSync(join(dataDir, 'server.lock'))
     lock.exec('pragma busy_timeout = 0; pragma journal_mode = delete; begin exclusive')
-  } catch (error) {
-    lock.close()
-    throw new OpenError(`The data folder ${dataDir} is in use by another server.`, { cause: error })
+    return () => lock?.close()
+  } catch (cause) {
+    lock?.close()
+    const { errcode, message } = cause as { errcode?: number; message: string }
+    const problem =
+      errcode === busyCode
+        ? 'is in use by a server or by another plenum command. Stop it, and try again.'
+        : `cannot be used: ${message}.`
+    throw new OpenError(`The data folder ${dataDir} ${problem}`, { cause })
   }
-  return () => lock.close()
 }
