@@ -13,8 +13,8 @@ export const deliverNotification = ({
 }: NotificationDeps): JobHandler<'notification.deliver'> => ({
   // An email may depend on it.
   maxAttempts: attemptsOfOneHour,
-  run: async ({ job, signals, ...deps }) =>
-    (await deliver({ ...deps, signal: signals.send, permissionProvider }, job)) ? 'settled' : undefined,
+  run: async ({ job, ...deps }) =>
+    (await deliver({ ...deps, permissionProvider }, job)) ? 'settled' : undefined,
 
   async abandon({ database, job: { apiKey, payload } }) {
     const { organizationId, notificationId } = payload

@@ -16,8 +16,18 @@ const maxPerTransaction = 500
 export interface NotificationWriterDeps {
   database: Database
   clock: Clock
-  /** Tells open sessions. Called once the notification is durable. */
-  signal: (message: { kind: 'inbox'; organizationId: string; userIds?: readonly string[] }) => void
+  /** `store` is called in the transaction that delivers, `publish` after its commit. */
+  signals: {
+    store(db: Db, messages: readonly InboxSignal[]): Promise<void>
+    publish(messages: readonly InboxSignal[]): void
+  }
+}
+
+/** Tells open sessions. Without `userIds`: all users of the organization. */
+interface InboxSignal {
+  kind: 'inbox'
+  organizationId: string
+  userIds?: readonly string[]
 }
 
 /** The notification. Undefined content: it is not delivered. */
@@ -57,6 +67,9 @@ export class NotificationWriter {
     if (this.#isHidden) await this.#writeWaiting()
     const { organizationId, id, annotationId } = this.#notification
     const { apiKey } = this.#job
+    const { signals } = this.#deps
+    const userIds = this.#waiting.flatMap(({ userId }) => userId ?? [])
+    const delivered: InboxSignal[] = [{ kind: 'inbox', organizationId, ...(!this.#isHidden && { userIds }) }]
     const isDelivered = await this.#deps.database.write(async (db) => {
       if (!(await jobs.finish(db, this.#job))) return false
       await pending.remove(db, apiKey, organizationId, id)
@@ -65,11 +78,10 @@ export class NotificationWriter {
       if (!(await annotations.hold(db, apiKey, this.#notification, annotationId))) return false
       if (this.#isHidden) await this.#show(db)
       else await notifications.add(db, apiKey, this.#stored(), this.#waiting)
+      await signals.store(db, delivered)
       return true
     }, apiKey)
-    if (!isDelivered) return
-    const userIds = this.#waiting.flatMap(({ userId }) => userId ?? [])
-    this.#deps.signal({ kind: 'inbox', organizationId, ...(!this.#isHidden && { userIds }) })
+    if (isDelivered) signals.publish(delivered)
   }
 
   async #writeWaiting(): Promise<void> {
