@@ -120,8 +120,9 @@ function connect(server: pg.ClientConfig, options: DatabaseOptions): Database {
           },
         })
       })
-    // Transactions of the server itself have no lane.
-    const run = () => (lane === '' ? runHere() : connections.run(lane, runHere))
+    // Transactions of the server itself have no lane: what makes them limits them, and they may hold data of all tenants.
+    const hasLane = lane !== ''
+    const run = () => (hasLane ? connections.run(lane, runHere) : runHere())
     try {
       return await run()
     } catch (error) {
@@ -129,7 +130,8 @@ function connect(server: pg.ClientConfig, options: DatabaseOptions): Database {
     }
     // The retries of a lane run one at a time, so that they collide only with first attempts and hold no connection while
     // they wait. Retries on other servers do not wait: the lock for that would outlive a server that froze.
-    return retries.run(lane, () => retry(run, clock, isShared ? maxSharedAttempts : maxAttempts))
+    const retryHere = () => retry(run, clock, isShared ? maxSharedAttempts : maxAttempts)
+    return hasLane ? retries.run(lane, retryHere) : retryHere()
   }
   const groups = new GroupWriter(transact, { lanesShare: false, isLong: (ms) => ms > maxGroupMs, clock })
   return {
