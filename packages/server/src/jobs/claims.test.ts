@@ -58,11 +58,20 @@ describe.each(stores)('claims of jobs on %s', (store) => {
         .execute()
       return rows.length
     }
-    return { apiKey, runner, addJob, left, logged }
+    const availableAt = async (erasureId: string) => {
+      const row = await server.database.read
+        .selectFrom('jobs')
+        .select('available_at')
+        .where('api_key', '=', apiKey)
+        .where('payload', '=', JSON.stringify({ erasureId }))
+        .executeTakeFirstOrThrow()
+      return row.available_at
+    }
+    return { apiKey, runner, addJob, left, logged, availableAt }
   }
 
   test('[S9.2] while a job runs its lease is renewed, and no other server starts it', async () => {
-    const { runner, addJob, left } = await scene()
+    const { runner, addJob, left, availableAt } = await scene()
     const { opened, release } = gate()
     const started: string[] = []
     const first = runner({
@@ -76,27 +85,44 @@ describe.each(stores)('claims of jobs on %s', (store) => {
     await first.start()
     await expect.poll(() => started).toEqual(['first'])
     await second.start()
-    for (let minutes = 0; minutes < 10; minutes++) {
-      for (let third = 0; third < 3; third++) {
-        first.clock.step(20_000)
-        await expect.poll(() => availableAt()).toBe(first.clock.now() + jobs.leaseMs)
-        second.clock.step(20_000)
-        second.wake()
-        await second.idle()
-      }
-    }
-    async function availableAt() {
-      const row = await server.database.read
-        .selectFrom('jobs')
-        .select('available_at')
-        .where('payload', '=', '{"erasureId":"long"}')
-        .executeTakeFirstOrThrow()
-      return row.available_at
+    for (let renewals = 0; renewals < 30; renewals++) {
+      first.clock.step(jobs.leaseMs / 5)
+      await expect.poll(() => availableAt('long')).toBe(first.clock.now() + jobs.leaseMs)
+      second.clock.step(jobs.leaseMs / 5)
+      second.wake()
+      await second.idle()
     }
     expect(started).toEqual(['first'])
     release()
     await expect.poll(left).toBe(0)
   })
+
+  test.runIf(store === 'postgres')(
+    '[S9.2] the leases of other jobs are renewed while a transaction of one job is open',
+    async () => {
+      const { runner, addJob, availableAt } = await scene()
+      const { opened, release } = gate()
+      const started: string[] = []
+      const one = runner({
+        run: async ({ job, database }) => {
+          const wait = (what: string) => (started.push(what), opened)
+          if (job.lane === 'writes') await database.write(() => wait('writes'), job.apiKey)
+          else await wait('waits')
+        },
+      })
+      onTestFinished(release)
+      await addJob('writing', 'writes')
+      await addJob('waiting')
+      await one.start()
+      await expect.poll(() => started.toSorted()).toEqual(['waits', 'writes'])
+      const before = await availableAt('writing')
+      one.clock.step(jobs.leaseMs / 5)
+      await expect.poll(() => availableAt('waiting')).toBe(one.clock.now() + jobs.leaseMs)
+      expect(await availableAt('writing')).toBe(before)
+      release()
+      await one.idle()
+    },
+  )
 
   test('[S9.2] a server that was stopped for longer than its lease cannot end or postpone the job that another server has taken over, or write anything else for it', async () => {
     const { runner, addJob, left, logged } = await scene()

@@ -15,8 +15,8 @@ const retryMs = 2_000
 const maxRetryMs = 60_000
 /** How often the runner looks for jobs that were postponed or whose server died. `wake` announces new jobs. */
 const defaultPollMs = 5_000
-/** A third of the lease, so that one renewal may fail. */
-const renewMs = jobs.leaseMs / 3
+/** A fifth of the lease, so that several renewals may fail, or find the row of a job locked. */
+const renewMs = jobs.leaseMs / 5
 /** Many, because a job may wait half a minute for a permission provider. A job holds less than 300 KB of recipients. */
 const maxConcurrentSharedLanes = 200
 /** More, because a lane of its own waits for a server elsewhere, and each job holds one message. */

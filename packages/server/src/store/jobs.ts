@@ -65,7 +65,7 @@ export class ClaimLost extends Error {
 }
 
 /** The lease of a running job is renewed long before this time is over. Then its server has died or is blocked. */
-export const leaseMs = 60_000
+export const leaseMs = 25_000
 
 export interface NewJob<K extends JobKind> {
   jobId: string
@@ -225,7 +225,10 @@ export async function finishOrFail(db: Db, job: Claim): Promise<void> {
   if (!(await finish(db, job))) throw new ClaimLost()
 }
 
-/** Prolongs the leases of running jobs. A claim that was lost stays lost. */
+/**
+ * Prolongs the leases of running jobs. A claim that was lost stays lost. On PostgreSQL, a job whose row is locked is left for
+ * the next time: the lock is of a transaction of this job, so waiting for it would only make both collide.
+ */
 export const renewAll = async (db: Db, claims: readonly Claim[], now: number): Promise<void> => {
   await renewMany(
     db,
@@ -243,7 +246,9 @@ const renewMany = batched(
   ({ row, fromRows, isPostgres }) => {
     const isRow = sql`jobs.api_key = ${row.api_key} and jobs.job_id = ${row.job_id} and jobs.claims = ${row.claims}`
     return isPostgres
-      ? sql`update jobs set available_at = ${row.available_at} ${fromRows} where ${isRow}`
+      ? sql`update jobs set available_at = ${row.available_at} ${fromRows} where ${isRow} and exists (
+          select 1 from jobs where api_key = ${row.api_key} and job_id = ${row.job_id} for update skip locked
+        )`
       : sql`update jobs set available_at = ${row.available_at} where ${isRow}`
   },
 )

@@ -125,7 +125,7 @@ describe('deliveries and SIGKILL', { retry: 0 }, () => {
     { timeout: 900_000 },
     async (store, context) => {
       const { acknowledged, webhooks, mails, missing, server } = await killRepeatedly('server', store, kills)
-      // A job that a killed server had claimed runs again after its lease of 60 s, if servers share the database.
+      // A job that a killed server had claimed runs again after its lease of 25 s, if servers share the database.
       await expect.poll(missing, { interval: 200, timeout: 240_000 }).toEqual([])
       for (const arrivals of [webhooks, mails]) {
         for (const text of acknowledged) expect(arrivals.get(text)?.ids.size).toBe(1)

@@ -85,7 +85,7 @@ describe.each(stores)('[18.7.7] notifications and SIGKILL on %s', { retry: 0 }, 
         const found = new Set(await bodiesOf(client, 'grace'))
         return acknowledged.filter((text) => !found.has(text)).length
       }
-      // A job that a killed server had claimed runs again after its lease of 60 s, if servers share the database.
+      // A job that a killed server had claimed runs again after its lease of 25 s, if servers share the database.
       await expect.poll(missing, { interval: 200, timeout: 180_000 }).toBe(0)
       const bodies = await bodiesOf(client, 'grace')
       reportCounts(context, { kills, acknowledged: acknowledged.length, delivered: bodies.length })
