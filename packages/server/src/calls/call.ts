@@ -72,7 +72,7 @@ export interface HandlerServices {
   /** Divides long reads into slices, between which other work runs. */
   readonly longReads: LongReads
   readonly snapshots: Pick<SnapshotWriter, 'write'>
-  /** Those of the API keys that want to know of changed editors. */
+  /** Returns which of these API keys have a webhook for changed editors. */
   readonly editorEventsWantedBy: (db: Db, apiKeys: readonly string[]) => Promise<ReadonlySet<string>>
   /** Takes a named lock until the transaction ends, for checks that the lock of a row cannot protect. */
   readonly lock: Database['lock']

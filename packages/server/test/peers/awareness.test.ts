@@ -66,7 +66,7 @@ describe.each(linksThatConnect)(
           wasSeen &&= seenBy(viewer, before) !== undefined
         })
       }
-      // Without a word of the client: its state must not be removed by itself.
+      // Without a message from the client: its state must not be removed by itself.
       before.provider.shouldConnect = false
       before.provider.ws?.close()
       await eventually(() => before.provider.wsconnected).toBe(false)

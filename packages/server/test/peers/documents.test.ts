@@ -78,7 +78,7 @@ describe.each(linkKinds)('documents that are open on two servers (%s)', (kind) =
     expect((await sent()) - before).toBeLessThan(300)
   })
 
-  test('[B1.6] a server hears nothing of what users type in a document that only another server has open', async () => {
+  test('[B1.6] a server gets no messages about what users type in a document that only another server has open', async () => {
     const { connect } = await scene()
     const editorOn = async (server: typeof a, userId: string) =>
       (await connect(server, userId)).document('org_1', 'doc_1').editor('note')
@@ -103,7 +103,7 @@ describe.each(linkKinds)('documents that are open on two servers (%s)', (kind) =
     await eventually(heard).toBeGreaterThanOrEqual(beforeBoth + 20)
   })
 
-  test('[B2.1] [R11] a client that moves to another server resumes behind everything it has seen', async () => {
+  test('[B2.1] [R11] a client that moves to another server does not get again what it has seen', async () => {
     const tenant = await scene()
     const connect = async (server: typeof a, userId = 'ada') =>
       RealtimeSocket.connect(server, await tenant.token(userId))

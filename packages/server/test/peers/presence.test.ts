@@ -61,7 +61,7 @@ describe.each(linksThatConnect)('presence on two servers with the link %s', (lin
     for (const view of views) await eventually(() => view.present).toEqual({})
   })
 
-  test('[B4] a user with clients on two servers has the best status of both, and the data of the latest', async () => {
+  test('[B4] a user with clients on two servers is shown with the more active status of the two, and with the latest data', async () => {
     const tenant = await given.tenant(a)
     const views = [await watch(a, tenant), await watch(b, tenant)] as const
     const [here, there] = [await enter(a, tenant, 'ada'), await enter(b, tenant, 'ada')]

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { createPostgresDatabase } from '../../../test/support/harness.ts'
 import { openDatabase } from '../../store/engine/open.ts'
-import { Commits, type Sender, withoutPauses } from './commits.ts'
+import { Commits, type Sender, maxPause } from './commits.ts'
 
 /** Stops this process, as SIGSTOP would. */
 const freeze = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
@@ -19,7 +19,7 @@ test('[B3.1] a server that is frozen for more than 2 s after its last look at th
       },
       whenDecided: async () => {},
     }
-    const limits = withoutPauses
+    const limits = maxPause
     return commits.write(new Set(['key']), [sender], (db) => database.lock(db, name), { limits })
   }
   await write('soon', 100)

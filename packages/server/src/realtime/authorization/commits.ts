@@ -10,10 +10,10 @@ export interface Sender {
 }
 
 /**
- * For work that does nothing but read and write rows. A server that is frozen between its last look at the senders and the
- * commit does not commit later than this.
+ * For transactions that only read and write rows. A server that is frozen between its last check of the senders and the commit
+ * for longer than this does not commit.
  */
-export const withoutPauses: TransactionLimits = { pauseMs: 2_000 }
+export const maxPause: TransactionLimits = { pauseMs: 2_000 }
 
 /** Thrown when access changes while a transaction runs, because the transaction must not be committed. */
 export class AccessChanged extends Error {}

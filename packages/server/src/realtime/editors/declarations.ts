@@ -7,7 +7,7 @@ import type { Log } from '../../platform/log/log.ts'
 import type { Database, Db } from '../../store/engine/db.ts'
 import * as editors from '../../store/editors/editors.ts'
 import type { Contents } from '../../store/editors/editors.ts'
-import { type Commits, retryWhileAllowed, withoutPauses } from '../authorization/commits.ts'
+import { type Commits, retryWhileAllowed, maxPause } from '../authorization/commits.ts'
 import type { EditorRoom } from '../rooms/room.ts'
 import type { Participant } from '../documents/participant.ts'
 
@@ -108,7 +108,7 @@ export class Declarations {
   ): Promise<void> {
     const { apiKey, ref } = room
     const work = (db: Db) => editors.declare(db, apiKey, ref, before, after)
-    const write = () => this.#deps.commits.write(new Set([apiKey]), [sender], work, { limits: withoutPauses })
+    const write = () => this.#deps.commits.write(new Set([apiKey]), [sender], work, { limits: maxPause })
     if (await retryWhileAllowed(sender, write, () => false)) room.declared = after
   }
 }

@@ -22,7 +22,7 @@ export interface AppenderDeps extends Omit<CompactionDeps, 'catchUp'> {
   limits: Pick<Limits, 'editorsPerDocument'>
   commits: Commits
   clock?: Clock
-  /** Those of the API keys that want to know of changed editors. */
+  /** Returns which of these API keys have a webhook for changed editors. */
   editorEventsWantedBy: (db: Db, apiKeys: readonly string[]) => Promise<ReadonlySet<string>>
 }
 

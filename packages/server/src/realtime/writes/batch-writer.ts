@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../../platform/clock.ts'
 import { Limiter } from '../../platform/turns/limiter.ts'
 import { whenCertain } from '../../store/engine/certainty.ts'
 import type { Database, Db } from '../../store/engine/db.ts'
-import { AccessChanged, type Commits, type Sender, withoutPauses } from '../authorization/commits.ts'
+import { AccessChanged, type Commits, type Sender, maxPause } from '../authorization/commits.ts'
 
 export interface BatchWriterDeps {
   commits: Commits
@@ -126,7 +126,7 @@ export class BatchWriter<Item, Result> {
       const { apiKeys, senders } = work.originOf(items)
       if (apiKeys.size > 0) {
         result = await commits.write(apiKeys, senders, (db) => work.store(db, items, isAlone), {
-          limits: withoutPauses,
+          limits: maxPause,
         })
       }
     } catch (error) {
