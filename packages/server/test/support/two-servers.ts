@@ -59,6 +59,7 @@ export function useTwoServers(kind: LinkKind, options: ServerOptions = {}): [Tes
 /** A link that a test can cut. */
 export function cuttableLink(link: ServerLink) {
   let isCut = false
+  let losesMessages = false
   let listener: ServerLinkListener | undefined
   return {
     link: {
@@ -75,7 +76,10 @@ export function cuttableLink(link: ServerLink) {
       },
       start(ownId, on) {
         listener = on
-        link.start(ownId, { ...on, onMessage: (message, from) => !isCut && on.onMessage(message, from) })
+        const onMessage: ServerLinkListener['onMessage'] = (message, from) => {
+          if (!isCut && !losesMessages) on.onMessage(message, from)
+        }
+        link.start(ownId, { ...on, onMessage })
       },
       send: (message, to) => !isCut && link.send(message, to),
       stop: () => link.stop(),
@@ -87,6 +91,10 @@ export function cuttableLink(link: ServerLink) {
     restore() {
       isCut = false
       listener?.onConnected()
+    },
+    /** From now on no message arrives, and nobody notices. */
+    loseMessages() {
+      losesMessages = true
     },
   }
 }
