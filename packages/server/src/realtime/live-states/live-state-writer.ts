@@ -69,10 +69,13 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
   readonly #deps: LiveStateWriterDeps
   readonly #writer: BatchWriter<DocumentChanges, Results>
   readonly #waiting = new Map<LiveStateDocument, WaitingChange[]>()
-  /** The order in which the documents in `#waiting` are stored. May lack documents that are in `#merging`. */
+  /** The order in which the documents in `#waiting` are stored. May lack documents that are in `#setAside`. */
   readonly #order = new LaneQueue<LiveStateDocument>()
-  /** Documents whose first waiting change is being merged with a large value. Other documents do not wait for that. */
-  readonly #merging = new Map<LiveStateDocument, Promise<void>>()
+  /**
+   * Documents of which ticks take no changes: the first change is being merged with a large value, or a decision about a
+   * sender is pending. Other documents do not wait for that.
+   */
+  readonly #setAside = new Map<LiveStateDocument, Promise<void>>()
   /** The documents for which the last transaction had no time. The next tick stores them first. */
   #unstored: DocumentChanges[] = []
 
@@ -92,35 +95,34 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
 
   /** Resolves when no change waits any more. */
   async idle(): Promise<void> {
-    while (!this.#writer.isIdle || this.#merging.size > 0) {
-      await Promise.all([this.#writer.idle(), ...this.#merging.values()])
+    while (!this.#writer.isIdle || this.#setAside.size > 0) {
+      await Promise.all([this.#writer.idle(), ...this.#setAside.values()])
     }
   }
 
-  /** Changes that are being merged do not count: the end of the merge wakes the writer. */
+  /** Changes of documents that are set aside do not count: the writer is woken when that ends. */
   hasWaiting(): boolean {
     return !this.#order.isEmpty || this.#unstored.length > 0
   }
 
-  /** Refuses the changes whose senders may not write any more. */
+  /** Refuses the changes whose senders may not write any more. Puts documents back if a decision is pending. */
   async refuseUnstorable(taken: readonly DocumentChanges[]): Promise<readonly DocumentChanges[]> {
-    const undecided = new Set<Sender>()
-    for (const [, changes] of taken) {
-      for (const { from } of changes) if (from.mayStore === undefined) undecided.add(from)
-    }
-    await Promise.all(Array.from(undecided, (from) => from.whenDecided()))
-    const storable: DocumentChanges[] = []
-    for (const [document, changes] of taken) {
-      for (const { from, outcome } of changes) {
-        if (from.mayStore === false) outcome.onRefused(new ApiError('PERMISSION_DENIED', readOnly.message))
+    const others = taken.map(([document, changes]): DocumentChanges => {
+      for (const { outcome } of changes.filter(hasLostAccess)) {
+        outcome.onRefused(new ApiError('PERMISSION_DENIED', readOnly.message))
       }
-      const allowed = changes.filter(({ from }) => from.mayStore)
-      if (allowed.length > 0) storable.push([document, allowed])
-      // Access may have changed once more since `whenDecided`.
-      const isUndecided = ({ from }: WaitingChange) => from.mayStore === undefined
-      if (changes.some(isUndecided)) this.#putBack(document, changes.filter(isUndecided))
-    }
-    return storable
+      return [document, changes.filter((one) => !hasLostAccess(one))]
+    })
+    return this.#takeStorable(others.filter(([, changes]) => changes.length > 0))
+  }
+
+  /** Returns the documents whose senders may all write. Puts back all changes of the others, so that they stay in order. */
+  #takeStorable(taken: readonly DocumentChanges[]): DocumentChanges[] {
+    return taken.filter(([document, changes]) => {
+      const canStore = changes.every(({ from }) => from.mayStore === true)
+      if (!canStore) this.#putBack(document, changes)
+      return canStore
+    })
   }
 
   #add(document: LiveStateDocument, changes: WaitingChange[]): void {
@@ -145,7 +147,12 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
       const document = this.#order.take()
       if (!document) break
       const waiting = this.#waiting.get(document)
-      if (!waiting || this.#merging.has(document)) continue
+      if (!waiting || this.#setAside.has(document)) continue
+      const undecided = undecidedSenders(waiting.slice(0, maxChangesPerDocument))
+      if (undecided.size > 0) {
+        this.#setAsideUntil(document, Promise.all(Array.from(undecided, (from) => from.whenDecided())))
+        continue
+      }
       let count = 0
       while (count < Math.min(waiting.length, maxChangesPerDocument) && bytes < maxBytesPerTick) {
         bytes += (waiting[count++] as WaitingChange).change.bytes
@@ -178,8 +185,7 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
   }
 
   onAccessChanged(taken: readonly DocumentChanges[]): DocumentChanges[] {
-    for (const [document, changes] of taken) this.#putBack(document, changes)
-    return []
+    return this.#takeStorable(taken)
   }
 
   onFailed(taken: readonly DocumentChanges[], error: unknown): void {
@@ -204,8 +210,18 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
       // The document is queued behind the other documents, so that its large values do not delay them.
       if (count < changes.length) this.#putBack(document, changes.slice(count))
       const mergeWith = result?.mergeWith
-      if (mergeWith !== undefined) this.#merging.set(document, this.#merge(document, mergeWith))
+      if (mergeWith !== undefined) this.#setAsideUntil(document, this.#merge(document, mergeWith))
     }
+  }
+
+  /** Ticks take no changes of the document until the promise resolves. */
+  #setAsideUntil(document: LiveStateDocument, ended: Promise<unknown>): void {
+    const aside = ended.then(() => {
+      this.#setAside.delete(document)
+      this.#order.add(document.apiKey, document)
+      this.#writer.wake()
+    })
+    this.#setAside.set(document, aside)
   }
 
   /** Merges the first waiting change with the stored value `below`. If that is replaced meanwhile, the merge is repeated. */
@@ -222,9 +238,6 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
       if (waiting.length === 0) this.#waiting.delete(document)
       outcome.onRefused(new ApiError('UNAVAILABLE', 'The live state could not be stored.'))
     }
-    this.#merging.delete(document)
-    this.#order.add(document.apiKey, document)
-    this.#writer.wake()
   }
 
   #settle(document: LiveStateDocument, changes: readonly WaitingChange[], result: Result): void {
@@ -241,4 +254,13 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
       this.#deps.signals.publish([{ kind: 'liveState', apiKey, organizationId, documentId, seq }])
     }
   }
+}
+
+const hasLostAccess = ({ from }: WaitingChange) => from.mayStore === false
+
+/** The senders about whom a decision is pending. */
+function undecidedSenders(changes: readonly WaitingChange[]): Set<Sender> {
+  const undecided = new Set<Sender>()
+  for (const { from } of changes) if (from.mayStore === undefined) undecided.add(from)
+  return undecided
 }
