@@ -72,8 +72,9 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
   /** The order in which the documents in `#waiting` are stored. May lack documents that are in `#setAside`. */
   readonly #order = new LaneQueue<LiveStateDocument>()
   /**
-   * Documents of which ticks take no changes: the first change is being merged with a large value, or a decision about a
-   * sender is pending. Other documents do not wait for that.
+   * Documents of which ticks take no changes: the first change is being merged with a large value, a decision about a sender
+   * is pending, or the changes are stored alone because another transaction has locked the document. Other documents do not
+   * wait for that.
    */
   readonly #setAside = new Map<LiveStateDocument, Promise<void>>()
   /** The documents for which the last transaction had no time. The next tick stores them first. */
@@ -170,7 +171,7 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
     return { apiKeys, senders: taken.flatMap(([, changes]) => changes.map(({ from }) => from)) }
   }
 
-  async store(db: Db, taken: readonly DocumentChanges[]): Promise<Results> {
+  async store(db: Db, taken: readonly DocumentChanges[], isAlone: boolean): Promise<Results> {
     const startedAt = performance.now()
     const writes = taken.map(([document, waiting]) => ({
       apiKey: document.apiKey,
@@ -180,6 +181,7 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
     const results = await stored.setAll(db, writes, this.#deps.clock.now(), {
       maxMergeBytes: maxInlineJsonBytes,
       isLate: () => performance.now() - startedAt > maxTransactionMs,
+      skipLocked: !isAlone,
     })
     return new Map(results.map((result, index) => [(taken[index] as DocumentChanges)[0], result]))
   }
@@ -205,6 +207,10 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
         continue
       }
       const result = results.get(document)
+      if (result?.isLocked) {
+        this.#setAsideUntil(document, this.#writer.storeAlone([document, changes], document.apiKey))
+        continue
+      }
       const { count = changes.length } = result ?? {}
       this.#settle(document, changes.slice(0, count), result)
       // The document is queued behind the other documents, so that its large values do not delay them.
@@ -214,9 +220,10 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
     }
   }
 
-  /** Ticks take no changes of the document until the promise resolves. */
+  /** Ticks take no changes of the document until the promise resolves. Replaces what it was set aside for. */
   #setAsideUntil(document: LiveStateDocument, ended: Promise<unknown>): void {
-    const aside = ended.then(() => {
+    const aside: Promise<void> = ended.then(() => {
+      if (this.#setAside.get(document) !== aside) return
       this.#setAside.delete(document)
       this.#order.add(document.apiKey, document)
       this.#writer.wake()

@@ -7,6 +7,7 @@ import { heldDisk } from '../../support/held-disk.ts'
 import { eventually } from '../../support/clients/convergence.ts'
 import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 import { allowLoopback, useProvider } from '../../support/permission-provider.ts'
+import { withPostgres } from '../../support/postgres-faults.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
 
 describe.each(stores)('live states of several tenants on %s', (store) => {
@@ -68,4 +69,47 @@ describe.each(stores)('live states of several tenants on %s', (store) => {
     const list = await liveStates.list(server.database.read, slow.apiKey, 'org_1', 'doc_1')
     expect(list).toMatchObject([{ liveStateDataId: 'a', data: { n: 2 } }])
   })
+})
+
+test('[R13.6] [S1] a document that another transaction has locked delays no live state of another document, and its own are stored in order afterwards', async () => {
+  const { server, tenant, block, blocked } = await withPostgres()
+  const other = await given.tenant(server)
+  const [ada, bob] = [
+    await RealtimeSocket.connect(server, await tokenFor(tenant)),
+    await RealtimeSocket.connect(server, await tokenFor(other, 'bob')),
+  ]
+  await ada.open()
+  await ada.open('doc_2', { ref: 2 })
+  await bob.open()
+  // Locks the row as a call that adds an annotation does.
+  const unblock = await block(
+    `select * from documents where api_key = '${tenant.apiKey}' and document_id = 'doc_1' for no key update`,
+  )
+  const first = ada.set('a', { one: 1 }, { merge: true })
+  await eventually(blocked).toHaveLength(1)
+  // Larger than what is merged in the transaction.
+  const second = ada.set('a', { two: 2, filling: 'x'.repeat(40_000) }, { merge: true })
+  const third = ada.set('a', { one: 3 }, { merge: true })
+  for (let n = 1; n <= 3; n++) {
+    expect(await bob.set('a', { n })).toMatchObject({ type: 'done' })
+    expect(await ada.set('a', { n }, { ref: 2 })).toMatchObject({ type: 'done', position: { seq: n } })
+  }
+  // The server waits for the lock in one transaction.
+  expect(await blocked()).toHaveLength(1)
+  await unblock()
+  const answers = await Promise.all([first, second, third])
+  expect(answers.map(({ type }) => type)).toEqual(['done', 'done', 'done'])
+  const list = await liveStates.list(server.database.read, tenant.apiKey, 'org_1', 'doc_1')
+  expect(list).toMatchObject([{ data: { one: 3, two: 2 } }])
+})
+
+test('[R13] a live state is refused when its document turns out to be deleted', async () => {
+  const { server, tenant, block, blocked } = await withPostgres()
+  const ada = await RealtimeSocket.connect(server, await tokenFor(tenant))
+  await ada.open()
+  const end = await block(`delete from documents where api_key = '${tenant.apiKey}'`)
+  const setting = ada.set('a', { one: 1 })
+  await eventually(blocked).toHaveLength(1)
+  await end('commit')
+  expect(await setting).toMatchObject({ type: 'error', status: 'NOT_FOUND' })
 })
