@@ -24,6 +24,8 @@ export interface LiveStateWriterDeps {
 /** An open document whose live states are set. */
 export interface LiveStateDocument extends DocumentRef {
   readonly apiKey: string
+  /** How many changes are not yet stored or refused. While there are any, the document must notice changes of access. */
+  unsettledChanges: number
   /** Reads again everything that is stored, because all of it may have changed. */
   reload(): void
 }
@@ -87,7 +89,8 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
 
   /** Queues a change. The caller has checked that the sender may write. */
   set(document: LiveStateDocument, change: RequestedChange, from: Sender, outcome: LiveStateOutcome): void {
-    const waitingChange = { change, from, outcome }
+    const waitingChange = { change, from, outcome: settling(document, outcome) }
+    document.unsettledChanges++
     const waiting = this.#waiting.get(document)
     if (waiting) waiting.push(waitingChange)
     else this.#add(document, [waitingChange])
@@ -262,6 +265,18 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
     }
   }
 }
+
+/** The outcome of a change, after which the document no longer counts it. */
+const settling = (document: LiveStateDocument, outcome: LiveStateOutcome): LiveStateOutcome => ({
+  onStored(position) {
+    document.unsettledChanges--
+    outcome.onStored(position)
+  },
+  onRefused(error) {
+    document.unsettledChanges--
+    outcome.onRefused(error)
+  },
+})
 
 const hasLostAccess = ({ from }: WaitingChange) => from.mayStore === false
 
