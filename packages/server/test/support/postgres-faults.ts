@@ -21,10 +21,10 @@ export async function withPostgres(via = (url: string) => url) {
     server,
     databaseUrl,
     tenant,
-    /** Holds the locks of the statement until the returned function is called. */
-    async block(statement: string): Promise<() => Promise<unknown>> {
+    /** Holds the locks of the statement until the returned function is called, which undoes the statement by default. */
+    async block(statement: string): Promise<(end?: 'commit' | 'rollback') => Promise<unknown>> {
       await blocker.query(`begin; ${statement}`)
-      return () => blocker.query('rollback')
+      return (end = 'rollback') => blocker.query(end)
     },
     /** Returns the ids of the PostgreSQL processes that wait for these locks. */
     async blocked(): Promise<number[]> {

@@ -86,6 +86,8 @@ export class OpenDocument implements DocumentRef {
   readonly presence: LivePresence
   /** The live states, and the changes of threads. */
   readonly feed: DocumentFeed
+  /** How many live states of clients are not yet stored or refused. The clients may have left. */
+  unsettledChanges = 0
   readonly #deps: OpenDocumentDeps
   readonly #accessVersions: AccessVersions
   readonly #onClosed: (document: OpenDocument) => void
@@ -364,9 +366,9 @@ export class OpenDocument implements DocumentRef {
     if (isQuiet) this.#quietUntil = elapsed + Math.min(nextAt, this.presence.nextChangeAt) - now
   }
 
-  /** Whether no client needs the document any more. */
+  /** Whether no client needs the document any more, and no change waits whose sender could lose access. */
   get isUnused(): boolean {
-    return this.members.size === 0 && this.rooms.size === 0
+    return this.members.size === 0 && this.rooms.size === 0 && this.unsettledChanges === 0
   }
 
   /** Closes the document for all backends. */

@@ -24,6 +24,8 @@ export interface LiveStateWriterDeps {
 /** An open document whose live states are set. */
 export interface LiveStateDocument extends DocumentRef {
   readonly apiKey: string
+  /** How many changes are not yet stored or refused. While there are any, the document must notice changes of access. */
+  unsettledChanges: number
   /** Reads again everything that is stored, because all of it may have changed. */
   reload(): void
 }
@@ -69,10 +71,14 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
   readonly #deps: LiveStateWriterDeps
   readonly #writer: BatchWriter<DocumentChanges, Results>
   readonly #waiting = new Map<LiveStateDocument, WaitingChange[]>()
-  /** The order in which the documents in `#waiting` are stored. May lack documents that are in `#merging`. */
+  /** The order in which the documents in `#waiting` are stored. May lack documents that are in `#setAside`. */
   readonly #order = new LaneQueue<LiveStateDocument>()
-  /** Documents whose first waiting change is being merged with a large value. Other documents do not wait for that. */
-  readonly #merging = new Map<LiveStateDocument, Promise<void>>()
+  /**
+   * Documents of which ticks take no changes: the first change is being merged with a large value, a decision about a sender
+   * is pending, or the changes are stored alone because another transaction has locked the document. Other documents do not
+   * wait for that.
+   */
+  readonly #setAside = new Map<LiveStateDocument, Promise<void>>()
   /** The documents for which the last transaction had no time. The next tick stores them first. */
   #unstored: DocumentChanges[] = []
 
@@ -83,7 +89,8 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
 
   /** Queues a change. The caller has checked that the sender may write. */
   set(document: LiveStateDocument, change: RequestedChange, from: Sender, outcome: LiveStateOutcome): void {
-    const waitingChange = { change, from, outcome }
+    const waitingChange = { change, from, outcome: settling(document, outcome) }
+    document.unsettledChanges++
     const waiting = this.#waiting.get(document)
     if (waiting) waiting.push(waitingChange)
     else this.#add(document, [waitingChange])
@@ -92,35 +99,34 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
 
   /** Resolves when no change waits any more. */
   async idle(): Promise<void> {
-    while (!this.#writer.isIdle || this.#merging.size > 0) {
-      await Promise.all([this.#writer.idle(), ...this.#merging.values()])
+    while (!this.#writer.isIdle || this.#setAside.size > 0) {
+      await Promise.all([this.#writer.idle(), ...this.#setAside.values()])
     }
   }
 
-  /** Changes that are being merged do not count: the end of the merge wakes the writer. */
+  /** Changes of documents that are set aside do not count: the writer is woken when that ends. */
   hasWaiting(): boolean {
     return !this.#order.isEmpty || this.#unstored.length > 0
   }
 
-  /** Refuses the changes whose senders may not write any more. */
+  /** Refuses the changes whose senders may not write any more. Puts documents back if a decision is pending. */
   async refuseUnstorable(taken: readonly DocumentChanges[]): Promise<readonly DocumentChanges[]> {
-    const undecided = new Set<Sender>()
-    for (const [, changes] of taken) {
-      for (const { from } of changes) if (from.mayStore === undefined) undecided.add(from)
-    }
-    await Promise.all(Array.from(undecided, (from) => from.whenDecided()))
-    const storable: DocumentChanges[] = []
-    for (const [document, changes] of taken) {
-      for (const { from, outcome } of changes) {
-        if (from.mayStore === false) outcome.onRefused(new ApiError('PERMISSION_DENIED', readOnly.message))
+    const others = taken.map(([document, changes]): DocumentChanges => {
+      for (const { outcome } of changes.filter(hasLostAccess)) {
+        outcome.onRefused(new ApiError('PERMISSION_DENIED', readOnly.message))
       }
-      const allowed = changes.filter(({ from }) => from.mayStore)
-      if (allowed.length > 0) storable.push([document, allowed])
-      // Access may have changed once more since `whenDecided`.
-      const isUndecided = ({ from }: WaitingChange) => from.mayStore === undefined
-      if (changes.some(isUndecided)) this.#putBack(document, changes.filter(isUndecided))
-    }
-    return storable
+      return [document, changes.filter((one) => !hasLostAccess(one))]
+    })
+    return this.#takeStorable(others.filter(([, changes]) => changes.length > 0))
+  }
+
+  /** Returns the documents whose senders may all write. Puts back all changes of the others, so that they stay in order. */
+  #takeStorable(taken: readonly DocumentChanges[]): DocumentChanges[] {
+    return taken.filter(([document, changes]) => {
+      const canStore = changes.every(({ from }) => from.mayStore === true)
+      if (!canStore) this.#putBack(document, changes)
+      return canStore
+    })
   }
 
   #add(document: LiveStateDocument, changes: WaitingChange[]): void {
@@ -145,7 +151,12 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
       const document = this.#order.take()
       if (!document) break
       const waiting = this.#waiting.get(document)
-      if (!waiting || this.#merging.has(document)) continue
+      if (!waiting || this.#setAside.has(document)) continue
+      const undecided = undecidedSenders(waiting.slice(0, maxChangesPerDocument))
+      if (undecided.size > 0) {
+        this.#setAsideUntil(document, Promise.all(Array.from(undecided, (from) => from.whenDecided())))
+        continue
+      }
       let count = 0
       while (count < Math.min(waiting.length, maxChangesPerDocument) && bytes < maxBytesPerTick) {
         bytes += (waiting[count++] as WaitingChange).change.bytes
@@ -163,7 +174,7 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
     return { apiKeys, senders: taken.flatMap(([, changes]) => changes.map(({ from }) => from)) }
   }
 
-  async store(db: Db, taken: readonly DocumentChanges[]): Promise<Results> {
+  async store(db: Db, taken: readonly DocumentChanges[], isAlone: boolean): Promise<Results> {
     const startedAt = performance.now()
     const writes = taken.map(([document, waiting]) => ({
       apiKey: document.apiKey,
@@ -173,13 +184,13 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
     const results = await stored.setAll(db, writes, this.#deps.clock.now(), {
       maxMergeBytes: maxInlineJsonBytes,
       isLate: () => performance.now() - startedAt > maxTransactionMs,
+      skipLocked: !isAlone,
     })
     return new Map(results.map((result, index) => [(taken[index] as DocumentChanges)[0], result]))
   }
 
   onAccessChanged(taken: readonly DocumentChanges[]): DocumentChanges[] {
-    for (const [document, changes] of taken) this.#putBack(document, changes)
-    return []
+    return this.#takeStorable(taken)
   }
 
   onFailed(taken: readonly DocumentChanges[], error: unknown): void {
@@ -199,13 +210,28 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
         continue
       }
       const result = results.get(document)
+      if (result?.isLocked) {
+        this.#setAsideUntil(document, this.#writer.storeAlone([document, changes], document.apiKey))
+        continue
+      }
       const { count = changes.length } = result ?? {}
       this.#settle(document, changes.slice(0, count), result)
       // The document is queued behind the other documents, so that its large values do not delay them.
       if (count < changes.length) this.#putBack(document, changes.slice(count))
       const mergeWith = result?.mergeWith
-      if (mergeWith !== undefined) this.#merging.set(document, this.#merge(document, mergeWith))
+      if (mergeWith !== undefined) this.#setAsideUntil(document, this.#merge(document, mergeWith))
     }
+  }
+
+  /** Ticks take no changes of the document until the promise resolves. Replaces what it was set aside for. */
+  #setAsideUntil(document: LiveStateDocument, ended: Promise<unknown>): void {
+    const aside: Promise<void> = ended.then(() => {
+      if (this.#setAside.get(document) !== aside) return
+      this.#setAside.delete(document)
+      this.#order.add(document.apiKey, document)
+      this.#writer.wake()
+    })
+    this.#setAside.set(document, aside)
   }
 
   /** Merges the first waiting change with the stored value `below`. If that is replaced meanwhile, the merge is repeated. */
@@ -222,9 +248,6 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
       if (waiting.length === 0) this.#waiting.delete(document)
       outcome.onRefused(new ApiError('UNAVAILABLE', 'The live state could not be stored.'))
     }
-    this.#merging.delete(document)
-    this.#order.add(document.apiKey, document)
-    this.#writer.wake()
   }
 
   #settle(document: LiveStateDocument, changes: readonly WaitingChange[], result: Result): void {
@@ -241,4 +264,25 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
       this.#deps.signals.publish([{ kind: 'liveState', apiKey, organizationId, documentId, seq }])
     }
   }
+}
+
+/** The outcome of a change, after which the document no longer counts it. */
+const settling = (document: LiveStateDocument, outcome: LiveStateOutcome): LiveStateOutcome => ({
+  onStored(position) {
+    document.unsettledChanges--
+    outcome.onStored(position)
+  },
+  onRefused(error) {
+    document.unsettledChanges--
+    outcome.onRefused(error)
+  },
+})
+
+const hasLostAccess = ({ from }: WaitingChange) => from.mayStore === false
+
+/** The senders about whom a decision is pending. */
+function undecidedSenders(changes: readonly WaitingChange[]): Set<Sender> {
+  const undecided = new Set<Sender>()
+  for (const { from } of changes) if (from.mayStore === undefined) undecided.add(from)
+  return undecided
 }

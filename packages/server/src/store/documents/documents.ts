@@ -1,4 +1,4 @@
-import { type SelectQueryBuilder, sql } from 'kysely'
+import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { StoredDocument } from '../access/access.ts'
 import * as activities from '../activities/activities.ts'
 import { yieldIfLate, mapYielding } from '../../platform/turns/loop-time.ts'
@@ -257,18 +257,20 @@ export async function findPosition(
 type Key = { api_key: string; organization_id: string; document_id: string }
 
 /**
- * Gives a change of each document the next number. Returns no position for documents that do not exist or were moved away.
+ * Gives a change of each document the next number. Returns no position for documents that do not exist or were moved away,
+ * and with `skip` none for documents whose row another transaction has locked.
  */
 export async function numberChanges(
   db: Db,
   documents: readonly ({ apiKey: string } & DocumentRef)[],
+  whenLocked: WhenLocked = 'wait',
 ): Promise<ReadonlyMap<string, Position>> {
   const keys = documents.map(({ apiKey, organizationId, documentId }) => ({
     api_key: apiKey,
     organization_id: organizationId,
     document_id: documentId,
   }))
-  const rows = await updateSeqs(db, keys)
+  const rows = await updateSeqs[whenLocked](db, keys)
   return new Map(
     rows.map((row) => [
       tenantDocumentKey(row.api_key, { organizationId: row.organization_id, documentId: row.document_id }),
@@ -278,25 +280,33 @@ export async function numberChanges(
 }
 
 /** On PostgreSQL locks the rows in the order of their keys first, because an update locks them in an order of its own. */
-const updateSeqs = batched<keyof Key, Key & { created_at: number; event_seq: number }>(
-  { api_key: 'text', organization_id: 'text', document_id: 'text' },
-  ({ row, fromRows, isPostgres }) => {
-    const locked = sql`
-      with held as (
-        select d.api_key, d.organization_id, d.document_id ${fromRows}
-        join documents as d on d.api_key = ${row.api_key} and d.organization_id = ${row.organization_id}
-          and d.document_id = ${row.document_id}
-        order by 1, 2, 3 for no key update of d
-      )`
-    const key = (column: keyof Key) => (isPostgres ? sql.ref(`held.${column}`) : row[column])
-    return sql`
-      ${isPostgres ? locked : sql``}
-      update documents set event_seq = event_seq + 1 ${isPostgres ? sql`from held` : sql``}
-      where documents.api_key = ${key('api_key')} and documents.organization_id = ${key('organization_id')}
-        and documents.document_id = ${key('document_id')} and event_seq > ${sql.lit(movedAwaySeq)}
-      returning documents.api_key, documents.organization_id, documents.document_id, created_at, event_seq`
-  },
-)
+const updateSeqsOf = (whenLocked: RawBuilder<unknown>) =>
+  batched<keyof Key, Key & { created_at: number; event_seq: number }>(
+    { api_key: 'text', organization_id: 'text', document_id: 'text' },
+    ({ row, fromRows, isPostgres }) => {
+      const locked = sql`
+        with held as (
+          select d.api_key, d.organization_id, d.document_id ${fromRows}
+          join documents as d on d.api_key = ${row.api_key} and d.organization_id = ${row.organization_id}
+            and d.document_id = ${row.document_id}
+          order by 1, 2, 3 for no key update of d ${whenLocked}
+        )`
+      const key = (column: keyof Key) => (isPostgres ? sql.ref(`held.${column}`) : row[column])
+      return sql`
+        ${isPostgres ? locked : sql``}
+        update documents set event_seq = event_seq + 1 ${isPostgres ? sql`from held` : sql``}
+        where documents.api_key = ${key('api_key')} and documents.organization_id = ${key('organization_id')}
+          and documents.document_id = ${key('document_id')} and event_seq > ${sql.lit(movedAwaySeq)}
+        returning documents.api_key, documents.organization_id, documents.document_id, created_at, event_seq`
+    },
+  )
+
+const updateSeqs = {
+  wait: updateSeqsOf(sql``),
+  skip: updateSeqsOf(sql`skip locked`),
+}
+/** What to do with rows that another transaction has locked. On SQLite there are none. */
+type WhenLocked = keyof typeof updateSeqs
 
 /** Removes the documents with everything inside. Returns the ids of those that existed. */
 export async function remove(

@@ -92,6 +92,11 @@ export interface ChangeResult {
   count: number
   /** The stored value into which the caller must merge the first change that is left, before the next call. */
   mergeWith?: string
+  /**
+   * Nothing was stored, because another transaction has locked the document, or because it does not exist. A call without
+   * `skipLocked` waits for that transaction, and then knows.
+   */
+  isLocked?: boolean
 }
 
 /** The changes of one document. */
@@ -110,6 +115,8 @@ interface SetOptions {
   maxMergeBytes?: number
   /** Whether no further document should be begun. Default: never. */
   isLate?: () => boolean
+  /** Whether not to wait for documents that another transaction has locked. Default: it waits. See `isLocked`. */
+  skipLocked?: boolean
 }
 
 /** As `setAll`, for one document. */
@@ -133,7 +140,7 @@ export async function setAll(
   db: Db,
   writes: readonly DocumentChanges[],
   now: number,
-  { maxMergeBytes = Infinity, isLate = () => false }: SetOptions = {},
+  { maxMergeBytes = Infinity, isLate = () => false, skipLocked = false }: SetOptions = {},
 ): Promise<(ChangeResult | undefined)[]> {
   const merges: MergeResult[] = []
   for (let bytes = 0; merges.length < writes.length;) {
@@ -162,16 +169,20 @@ export async function setAll(
       })),
       (one) => tenantDocumentKey(one.apiKey, one),
     ),
+    skipLocked ? 'skip' : 'wait',
   )
   const results = begun.map(({ apiKey, document }, index) => {
     const { values, bytes: _bytes, ...result } = merges[index] as MergeResult
     if (values.size === 0) return { ...result, position: undefined }
     const position = positions.get(tenantDocumentKey(apiKey, document))
-    return position && { ...result, position }
+    if (position) return { ...result, position }
+    return skipLocked ? locked : undefined
   })
   await put(db, inLockOrder(rowsOf(begun, merges, results, now), lockKeyOf))
   return results
 }
+
+const locked: ChangeResult = { position: undefined, refused: new Map(), count: 0, isLocked: true }
 
 function rowsOf(
   writes: readonly DocumentChanges[],

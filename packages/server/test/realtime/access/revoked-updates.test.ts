@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
+import * as liveStates from '../../../src/store/documents/live-states.ts'
 import * as editorLog from '../../../src/store/editors/log.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
@@ -9,7 +10,9 @@ import { withPostgres } from '../../support/postgres-faults.ts'
 import { interruptibleNetwork, plenumConnection } from '../../support/clients/plenum-client.ts'
 import { type RawClient } from '../../support/clients/raw-client.ts'
 import { type Dialect, dialects, rawClient } from '../../support/clients/raw-clients.ts'
+import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 import type { RawRealtime } from '../../support/clients/raw-realtime.ts'
+import { metric } from '../../support/metrics-page.ts'
 import { textIn, textOf, wordsIn } from '../../support/words.ts'
 const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 const document = { type: 'document', id: 'doc_1', organizationId: 'org_1' } as const
@@ -136,6 +139,30 @@ describe.each(stores)('updates that wait while access ends on %s', (store) => {
     expect(await Promise.all(setting)).toContain('refused')
     expect(await stored()).toEqual(atAnswer)
   })
+})
+
+test('[R32.1] [R32.2] a live state that waits for the database while its sender leaves and loses access is not stored', async () => {
+  const { server, tenant, block, blocked } = await withPostgres()
+  const other = await given.tenant(server)
+  await given.restrictedDocument(tenant, 'doc_1')
+  const ada = await RealtimeSocket.connect(server, await tokenFor(tenant, 'ada', { resources: [document] }))
+  await ada.open()
+  const bob = await RealtimeSocket.connect(server, await tokenFor(other, 'bob'))
+  await bob.open()
+  expect(await ada.set('a', { n: 1 })).toMatchObject({ type: 'done' })
+  const unblock = await block('lock table live_states in exclusive mode')
+  ada.send({ type: 'setLiveState', ref: 1, id: 2, liveStateDataId: 'a', data: { n: 2 } })
+  await eventually(blocked).toHaveLength(1)
+  await ada.close()
+  await bob.close()
+  // Then the server has looked for documents that it can drop.
+  await expect.poll(() => metric(server, 'plenum_open_documents'), { timeout: 10_000 }).toBeLessThan(2)
+  await revocations['a user who is removed'](tenant)
+  await unblock()
+  // Everything that clients sent is stored or refused before the server ends.
+  await Promise.all(server.all.map((one) => one.server.stop()))
+  const stored = await liveStates.list(server.database.read, tenant.apiKey, 'org_1', 'doc_1')
+  expect(stored.map(({ data }) => data)).toEqual([{ n: 1 }])
 })
 
 describe('a client that reconnects while its update waits', () => {
