@@ -21,7 +21,10 @@ beforeAll(buildServer)
 test('[D8] [D8.1] [D8.2] a server on PostgreSQL continues with everything that was copied', async () => {
   const { tenant, after, data, settings } = await filledServer('sqlite')
   const databaseUrl = await createEmptyPostgresDatabase()
-  const copied = await runCommand(['copy', '--to', databaseUrl], settings)
+  // Not its own folder: --from names the source.
+  const { DATA_DIR: from, ...elsewhere } = settings
+  const words = ['copy', '--from', from as string, '--to', databaseUrl]
+  const copied = await runCommand(words, { ...elsewhere, DATA_DIR: newFolder() })
   expect(copied).toMatchObject({ code: 0, stdout: '' })
   expect(copied.stderr).toMatch(/\d+ rows in \d+ tables, compared/)
   expect(copied.stderr).not.toContain(secretKey)

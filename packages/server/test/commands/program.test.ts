@@ -6,22 +6,31 @@ import { buildServer, runCommand } from '../support/processes/process.ts'
 
 beforeAll(buildServer)
 
+const options = {
+  start: [],
+  doctor: [],
+  token: ['--user', '--kind', '--hours'],
+  backup: ['--to', '--with-secret'],
+  restore: ['--from', '--with-secret'],
+  'rotate-secret': ['--new-secret', '--yes'],
+  copy: ['--from', '--to'],
+  export: ['--workspace', '--to'],
+  import: ['--from'],
+}
+const commands = Object.keys(options)
+
 test('[D1.1] the help lists the commands and the exit codes', async () => {
   const { code, stdout } = await runCommand(['--help'], {})
   expect(code).toBe(0)
-  for (const command of [
-    'start',
-    'doctor',
-    'token',
-    'backup',
-    'restore',
-    'rotate-secret',
-    'copy',
-    'export',
-    'import',
-  ])
-    expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'))
+  for (const command of commands) expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'))
   expect(stdout).toContain('Exit codes: 0 success, 1 failure, 2 wrong usage.')
+})
+
+test.each(Object.entries(options))('[D1.1] the help of %s describes its options', async (command, names) => {
+  const { code, stdout, stderr } = await runCommand(['help', command], {})
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toContain(`Usage: plenum ${command}`)
+  for (const name of names) expect(stdout).toMatch(new RegExp(`^  ${name}\\b.* {2,}\\S`, 'm'))
 })
 
 test.each([

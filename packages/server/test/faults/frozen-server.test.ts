@@ -3,6 +3,7 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { createPostgresDatabase, startServer } from '../support/harness.ts'
 import { postgresProxy, withPostgres } from '../support/postgres-faults.ts'
 import { buildServer, type ServerProcess, startProcess } from '../support/processes/process.ts'
+import { WebhookReceiver } from '../support/webhook-receiver.ts'
 
 beforeAll(buildServer)
 
@@ -57,6 +58,40 @@ test('[O2.5] [S1] a server that freezes in the middle of its transactions does n
     const before = frozenLoad.latencies.length
     await expect.poll(() => frozenLoad.latencies.length).toBeGreaterThan(before + 20)
   }
+})
+
+test('[S9.2] a server that is stopped for half a minute while it sends a webhook stores nothing about it after another server has sent it', async () => {
+  const env = {
+    SECRET_KEY: 'a secret key that only these tests use',
+    DATABASE_URL: await createPostgresDatabase(),
+    OUTGOING_PRIVATE_ADDRESSES: 'allowed',
+    LOG_LEVEL: 'warn',
+  }
+  const frozen = await startProcess('server', env, { stdout: 'pipe' })
+  let logged = ''
+  frozen.child.stdout?.on('data', (chunk) => (logged += chunk))
+  const clientAt = await tenantOf(frozen, 'owner@example.com')
+  const client = clientAt(frozen)
+  const ref = { organizationId: 'o', documentId: 'doc' }
+  await client.documents.add({ organizationId: 'o', documents: [{ documentId: 'doc', documentName: 'Doc' }] })
+  const receiver = await WebhookReceiver.start()
+  // The first request gets no answer.
+  receiver.respond = (response) => receiver.received.length > 1 && response.end()
+  await client.advancedWebhookConfig.update({ isEnabled: true })
+  await client.webhookEndpoints.create({ url: receiver.url })
+  const comment = { commentText: 'Please check.', from: { userId: 'ada' }, triggerNotification: true }
+  await client.commentAnnotations.add({ ...ref, commentAnnotations: [{ commentData: [comment] }] })
+  await expect.poll(() => receiver.received.length).toBe(1)
+
+  frozen.child.kill('SIGSTOP')
+  const other = clientAt(await startProcess('server', env))
+  const deliveries = async () => (await other.deliveries.get({})).data
+  await expect.poll(deliveries, { timeout: 40_000 }).toMatchObject([{ status: 'delivered', attempts: 1 }])
+  frozen.child.kill('SIGCONT')
+  // Its own attempt fails after 15 s without an answer.
+  await expect.poll(() => logged, { timeout: 30_000 }).toContain('job was taken over by another server')
+  expect(await deliveries()).toMatchObject([{ status: 'delivered', attempts: 1 }])
+  expect(receiver.received).toHaveLength(2)
 })
 
 test('[O2.5] when a server falls silent in the middle of its transaction, another server writes to the same editor after 5 s', async () => {
