@@ -8,7 +8,7 @@ export interface Scene {
   cluster: Cluster
   writers: WriterProcess
   random: Random
-  /** Another one in each trial; the ids of its documents begin with it. */
+  /** Different in each trial: the ids of its documents begin with it. */
   name: string
   /** About how many writes a trial under load acknowledges. */
   writes: number
@@ -35,7 +35,7 @@ export interface Fault {
   /** The number in the table of the guide `docs/guides/guarantees.md`. */
   id: string
   title: string
-  /** With how servers reach each other it makes sense. */
+  /** The ways in which servers reach each other with which the fault is made. */
   links: readonly Link[]
   /** How many trials the long form makes with each link. */
   trials: number

@@ -72,7 +72,12 @@ export class Results {
   group(description: Pick<Group, 'fault' | 'title' | 'link' | 'controlName'>): Group {
     const { fault, link } = description
     const known = this.groups.find((one) => one.fault === fault && one.link === link)
-    if (known) return known
+    if (known) {
+      // Trials of another control say nothing about this one.
+      if (known.controlName !== description.controlName) known.control = emptySum()
+      delete known.missing
+      return Object.assign(known, description)
+    }
     const group = { ...description, real: emptySum(), control: emptySum() }
     this.groups.push(group)
     return group
