@@ -18,7 +18,7 @@ Calculates how many servers, and which database, a number of connected users nee
 
   --only costs,check,plan      what to do
       costs  measures what connections, updates and requests cost, and stores it in bench/capacity/costs.json
-      check  compares the model with a small load on two servers
+      check  compares the model with a small load on two servers; exit code 1 if they differ by a factor of 2
       plan   calculates the table; takes no time
   --users 1000,100000          connected users
   --users-per-document 4       clients that have the same document open
@@ -73,6 +73,8 @@ const checkHabits: Habits = {
 }
 const checkUsers = [200, 600]
 const checkSeconds = options.quick ? 5 : 20
+/** A model whose predictions differ by more from what was measured does not describe this machine. */
+const maxFactor = 2
 /** See docs/guides/capacity.md. */
 const limits: Limits = {
   serverCores: 0.5,
@@ -129,6 +131,7 @@ function printFit({ costs }: Measured, observations: Record<LinkName, Observatio
 
 async function checkModel({ costs, memory }: Measured): Promise<void> {
   const rows: string[][] = []
+  const wrong: string[] = []
   const services = await startServices()
   for (const link of links) {
     const cluster = await startCluster(services, link, 2)
@@ -146,15 +149,12 @@ async function checkModel({ costs, memory }: Measured): Promise<void> {
       const work = workOf(users, 2, oftener(checkHabits, checkSeconds / used.seconds))
       const predicted = costOf(work, costs[link])
       const found = costOfUsage(used)
-      const compare = (what: string, predicted: number, found: number) =>
-        rows.push([
-          linkTitles[link],
-          String(users),
-          what,
-          figure(predicted),
-          figure(found),
-          figure(predicted / found),
-        ])
+      const compare = (what: string, predicted: number, found: number) => {
+        const ratio = predicted / found
+        const name = [linkTitles[link], String(users), what]
+        rows.push([...name, figure(predicted), figure(found), figure(ratio)])
+        if (!(Math.max(ratio, 1 / ratio) <= maxFactor)) wrong.push(name.join(', '))
+      }
       const { seconds } = used
       compare('transactions with updates/s', work.commit ?? 0, commits / seconds)
       compare('messages between servers/s', work.messageSent ?? 0, messages / seconds)
@@ -173,6 +173,10 @@ async function checkModel({ costs, memory }: Measured): Promise<void> {
     ['link', 'users', '', 'predicted', 'measured', 'predicted / measured'],
     rows,
   )
+  if (wrong.length === 0) return
+  console.log(`\nThe model is wrong by more than a factor of ${maxFactor}:\n  ${wrong.join('\n  ')}
+Other programs may have been running. Otherwise measure the costs of this machine: npm run capacity -- --only costs`)
+  process.exitCode = 1
 }
 
 function printPlan({ costs, memory }: Measured): void {
