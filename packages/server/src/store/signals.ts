@@ -45,14 +45,20 @@ export async function add(
 /**
  * The current snapshot, in each row, and the signals that were committed after the earlier snapshot. A transaction may get its
  * id early and commit late, so an id alone would not be a position.
+ *
+ * A snapshot does not show the transactions from its xmax on, and those that were in progress, which it lists. Each half of the
+ * query is a condition of the index. The oldest transaction in progress would be a simpler lower bound, but one that writes
+ * for an hour, in any database of the cluster, would make every read visit all signals of that hour.
  */
 const selectAfter = `
   select reader.snapshot, signals.api_key as "apiKey", signals.server_id as "serverId", signals.message
   from (select pg_current_snapshot()::text as snapshot) as reader
   left join lateral (
-    select api_key, server_id, message from signals
-    where transaction_id >= pg_snapshot_xmin($1::pg_snapshot)::text::bigint
-      and not pg_visible_in_snapshot(transaction_id::text::xid8, $1::pg_snapshot)
+    select transaction_id, api_key, server_id, message from signals
+    where transaction_id >= pg_snapshot_xmax($1::pg_snapshot)::text::bigint
+    union all
+    select transaction_id, api_key, server_id, message from signals
+    where transaction_id = any(array(select id::text::bigint from pg_snapshot_xip($1::pg_snapshot) as id))
     order by transaction_id limit ${maxRead + 1}
   ) as signals on true`
 
