@@ -19,6 +19,8 @@ const maxBehindMs = 60_000
 const retryMs = 1_000
 /** While the database is not available, no more messages wait to be stored. */
 const maxUnstored = 10_000
+/** The server remembers for at most this many stored messages that it has published them. */
+const maxPublishedIds = 10_000
 const nothing = new Uint8Array()
 
 interface SignalsDeps {
@@ -46,6 +48,14 @@ export class Signals {
   #isGathering = false
   /** Messages that wait to be stored in a transaction of their own. */
   #unstored: BusMessage[] = []
+  /** The id of each stored message. A transaction that runs again stores its message under another id. */
+  readonly #ids = new WeakMap<BusMessage, string>()
+  /**
+   * The ids of messages that this server has stored and published, but not yet read. A message of its own that it has not
+   * published was committed without an answer: it is published when it is read, as those of other servers. A forgotten id is
+   * harmless: the message is published twice.
+   */
+  readonly #publishedIds = new Set<string>()
   #stopTimer: StopTimer = () => {}
   #isStopped = false
 
@@ -79,21 +89,34 @@ export class Signals {
   async store(db: Db, messages: readonly BusMessage[]): Promise<void> {
     const { database, peers } = this.#deps
     if (database.exclusive || messages.length === 0) return
-    const signals = messages.flatMap((message) =>
-      isNumbered(message)
-        ? []
-        : { apiKey: message.apiKey, serverId: idOf(peers.serverId), message: JSON.stringify(message) },
-    )
-    await stored.add(db, signals, () => newId('sig'), this.#clock.now())
+    const signals = messages.flatMap((message) => {
+      if (isNumbered(message)) return []
+      const signalId = newId('sig')
+      this.#ids.set(message, signalId)
+      return { apiKey: message.apiKey, signalId, message: JSON.stringify(message) }
+    })
+    await stored.add(db, signals, idOf(peers.serverId), this.#clock.now())
   }
 
-  /** Call it after the commit of the transaction that has stored the messages. */
+  /** Call it after the commit of the transaction that has stored the messages, with the same objects. */
   publish(messages: readonly BusMessage[]): void {
     const { bus, peers, database } = this.#deps
     for (const message of messages) bus.publish(message)
     if (database.exclusive) return
+    this.#markPublished(messages)
     for (const message of messages) if (isNumbered(message)) sendHint(peers, message)
     if (!messages.every(isNumbered)) peers.send('signals', everywhere, nothing)
+  }
+
+  #markPublished(messages: readonly BusMessage[]): void {
+    for (const message of messages) {
+      const id = this.#ids.get(message)
+      if (id !== undefined) this.#publishedIds.add(id)
+    }
+    for (const oldest of this.#publishedIds) {
+      if (this.#publishedIds.size <= maxPublishedIds) break
+      this.#publishedIds.delete(oldest)
+    }
   }
 
   /** Publishes a message that no transaction has stored. */
@@ -111,6 +134,7 @@ export class Signals {
     this.#unstored = []
     try {
       await database.write((db) => this.store(db, messages))
+      this.#markPublished(messages)
       peers.send('signals', everywhere, nothing)
     } catch (error) {
       log.warn(
@@ -123,7 +147,12 @@ export class Signals {
   }
 
   of(apiKey: string): ApiKeySignals {
-    const complete = (message: Signal): BusMessage => ({ ...message, apiKey })
+    const completed = new WeakMap<Signal, BusMessage>()
+    const complete = (message: Signal): BusMessage => {
+      const known = completed.get(message) ?? { ...message, apiKey }
+      completed.set(message, known)
+      return known
+    }
     return {
       store: (db, messages) => this.store(db, messages.map(complete)),
       publish: (messages) => this.publish(messages.map(complete)),
@@ -151,7 +180,7 @@ export class Signals {
 
   async #readAll(): Promise<void> {
     if (this.#isStopped) return
-    const { database, bus, peers, log, onMissed } = this.#deps
+    const { database, bus, log, onMissed } = this.#deps
     const beganAt = this.#clock.elapsed()
     const isBehind = this.#position !== undefined && beganAt - this.#readAt > maxBehindMs
     const { position, signals } = await stored
@@ -163,9 +192,8 @@ export class Signals {
     this.#position = position
     this.#readAt = beganAt
     if (isBehind || signals === 'tooMany') return onMissed()
-    const own = idOf(peers.serverId)
-    for (const { serverId, message } of signals) {
-      if (serverId !== own) bus.publish(JSON.parse(message) as BusMessage)
+    for (const { signalId, message } of signals) {
+      if (!this.#publishedIds.delete(signalId)) bus.publish(JSON.parse(message) as BusMessage)
     }
   }
 }

@@ -6,6 +6,7 @@ import { openDatabase } from './engine/open.ts'
 import { add, readAfter } from './signals.ts'
 
 let signalCount = 0
+const newSignalId = () => `sig ${signalCount++}`
 
 /** A PostgreSQL database, and functions for transactions that store signals. */
 async function signalDatabase() {
@@ -13,9 +14,8 @@ async function signalDatabase() {
   const database = await openDatabase({ url, dataDir: '', durability: 'full', poolSize: 4 })
   onTestFinished(() => database.close())
   const client = await connected(url)
-  const signal = (message: string) => ({ apiKey: 'key', serverId: 'server', message })
-  const store = (...messages: string[]) =>
-    database.write((db) => add(db, messages.map(signal), () => `sig ${signalCount++}`, 0))
+  const store = (message: string) =>
+    database.write((db) => add(db, [{ apiKey: 'key', signalId: newSignalId(), message }], 'server', 0))
   return {
     database,
     client,
@@ -31,7 +31,7 @@ async function signalDatabase() {
       await own.query('begin')
       await own.query(
         `insert into signals values ('key', $1, 'server', pg_current_xact_id()::text::bigint, $2, 0)`,
-        [`sig ${signalCount++}`, message],
+        [newSignalId(), message],
       )
       return own
     },
