@@ -41,7 +41,7 @@ describe('[B3] signals between servers', () => {
     })
     opened.push(signals)
     await signals.start()
-    return { signals, clock, received, missed: () => missed }
+    return { signals, clock, bus, received, missed: () => missed }
   }
 
   test('[B3] a server gets a signal once, also if its transaction began before others that are already read', async () => {
@@ -121,6 +121,40 @@ describe('[B3] signals between servers', () => {
     far.clock.jump(30_000)
     await far.signals.whenCurrent()
     expect(far.received).toEqual([access('ada')])
+    expect(far.signals.whenCurrent()).toBeUndefined()
+  })
+
+  test('[B3] the changes of access of one read are applied together', async () => {
+    const [near, far] = [await server(), await server()]
+    await database.write((db) => near.signals.store(db, [access('ada'), access('bob')]))
+    await far.signals.catchUp()
+    expect(far.received).toEqual([{ ...access('ada'), userIds: ['ada', 'bob'] }])
+  })
+
+  test('[S2] [B3.1] other work runs between the signals of one read, and `whenCurrent` resolves after the last of them', async () => {
+    const [near, far] = [await server(), await server()]
+    const count = 10
+    const messages = Array.from({ length: count }, (_, index) => ({
+      kind: 'credentials' as const,
+      apiKey: `key ${index}`,
+    }))
+    await database.write((db) => near.signals.store(db, messages))
+    far.clock.jump(30_000)
+    let turn = 0
+    const next = () => void (turn++, far.received.length < count && setImmediate(next))
+    const turns = new Set<number>()
+    const answers: (Promise<void> | undefined)[] = []
+    far.bus.subscribe(() => {
+      turns.add(turn)
+      answers.push(far.signals.whenCurrent())
+      const until = performance.now() + 10
+      while (performance.now() < until);
+    })
+    next()
+    await far.signals.whenCurrent()
+    expect(far.received).toEqual(messages)
+    expect(turns.size).toBeGreaterThan(count / 3)
+    expect(answers).not.toContain(undefined)
     expect(far.signals.whenCurrent()).toBeUndefined()
   })
 

@@ -2,10 +2,12 @@ import type { Bus, BusMessage, Signal } from '../bus.ts'
 import { newId } from '../access/ids.ts'
 import { type Clock, type StopTimer, systemClock } from '../platform/clock.ts'
 import type { Log } from '../platform/log/log.ts'
+import { mapYielding, yieldIfLate } from '../platform/turns/loop-time.ts'
 import { SharedRuns } from '../platform/turns/shared-runs.ts'
 import type { Database, Db } from '../store/engine/db.ts'
 import * as stored from '../store/signals.ts'
 import { isNumbered, sendHint } from './hints.ts'
+import { mergeAccess } from './merge-access.ts'
 import { everywhere, type Peers } from './peers.ts'
 
 /** How often a server looks for signals of other servers. A message of a peer makes it look sooner. */
@@ -189,12 +191,18 @@ export class Signals {
         log.warn({ err: error }, 'changes of other servers cannot be read')
         throw error
       })
+    if (isBehind || signals === 'tooMany') onMissed()
+    else {
+      const unpublished = signals.filter(({ signalId }) => !this.#publishedIds.delete(signalId))
+      const messages = await mapYielding(unpublished, ({ message }) => JSON.parse(message) as BusMessage)
+      for (const message of mergeAccess(messages)) {
+        await yieldIfLate()
+        bus.publish(message)
+      }
+    }
+    // Not earlier: `whenCurrent` promises that the sessions have been told.
     this.#position = position
     this.#readAt = beganAt
-    if (isBehind || signals === 'tooMany') return onMissed()
-    for (const { signalId, message } of signals) {
-      if (!this.#publishedIds.delete(signalId)) bus.publish(JSON.parse(message) as BusMessage)
-    }
   }
 }
 
