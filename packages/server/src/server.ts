@@ -293,10 +293,7 @@ export function createServer(deps: ServerDeps): Server {
     userTokens,
     database,
     clock,
-    newMembers: {
-      store: (db, apiKey, userId) => signals.store(db, [{ kind: 'access', apiKey, userIds: [userId] }]),
-      publish: (apiKey, userId) => signals.publish([{ kind: 'access', apiKey, userIds: [userId] }]),
-    },
+    signals,
   })
   mountOperations(app, { services, config, callables, authenticator, userAuthenticator, checkApiKey })
   mountYSweet(app, {

@@ -27,6 +27,7 @@ export class OperationCall implements Call {
   readonly #callable: CallableOperation
   #afterCommit: (() => void)[] | undefined
   #signals: BusMessage[] | undefined
+  #accessChange: BusMessage | undefined
 
   constructor(
     services: Services,
@@ -93,11 +94,19 @@ export class OperationCall implements Call {
     if (apiKey !== undefined) wakeJobs(apiKey)
   }
 
-  /** What open sessions are told after the commit. The transaction stores it for the sessions of other servers. */
+  /**
+   * What open sessions are told after the commit. The transaction stores it for the sessions of other servers. The same objects
+   * each time.
+   */
   get messages(): readonly BusMessage[] {
     const signals = this.#signals ?? []
     const { changesAccess } = this.#callable.declaration
     if (!changesAccess) return signals
-    return [...signals, { kind: 'access', apiKey: this.#apiKey, ...accessScope(changesAccess, this.input) }]
+    this.#accessChange ??= {
+      kind: 'access',
+      apiKey: this.#apiKey,
+      ...accessScope(changesAccess, this.input),
+    }
+    return [...signals, this.#accessChange]
   }
 }

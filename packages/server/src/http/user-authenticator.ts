@@ -5,6 +5,7 @@ import { signIn } from '../access/sessions/sign-in.ts'
 import type { VerifiedUser } from '../access/tokens/token-claims.ts'
 import type { UserTokens } from '../access/tokens/user-tokens.ts'
 import type { Callers } from '../calls/call.ts'
+import type { Services } from '../calls/services.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import type { Database, Db } from '../store/engine/db.ts'
@@ -19,10 +20,7 @@ interface UserAuthenticatorDeps {
   database: Database
   clock: Clock
   /** Tells open sessions that the user became a member of an organization of the token. */
-  newMembers: {
-    store: (db: Db, apiKey: string, userId: string) => Promise<void>
-    publish: (apiKey: string, userId: string) => void
-  }
+  signals: Services['signals']
 }
 
 /** Signing in again sooner would find nothing new. */
@@ -34,17 +32,18 @@ export const hasUserToken = (headers: IncomingHttpHeaders): boolean =>
 
 /** Authenticates the users of REST calls. The first call of a user signs the user in, as a socket does (spec 7.1). */
 export function createUserAuthenticator(deps: UserAuthenticatorDeps): UserAuthenticator {
-  const { credentials, userTokens, database, clock, newMembers } = deps
+  const { credentials, userTokens, database, clock, signals } = deps
   /** The verifier returns the same object for the same token, as long as it remembers the token. */
   const signedInAt = new WeakMap<VerifiedUser, number>()
 
   const signInOnce = async (key: ApiKey, user: VerifiedUser, now: number) => {
     if (now - (signedInAt.get(user) ?? -Infinity) < minSignInIntervalMs) return
     const { apiKey } = key
-    const store = (db: Db) => newMembers.store(db, apiKey, user.userId)
+    const changed = [{ kind: 'access' as const, apiKey, userIds: [user.userId] }]
+    const store = (db: Db) => signals.store(db, changed)
     const { isNewMember } = await signIn(database, key, user, now, store)
     signedInAt.set(user, now)
-    if (isNewMember) newMembers.publish(apiKey, user.userId)
+    if (isNewMember) signals.publish(changed)
   }
 
   return async (headers) => {

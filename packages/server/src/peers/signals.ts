@@ -2,10 +2,12 @@ import type { Bus, BusMessage, Signal } from '../bus.ts'
 import { newId } from '../access/ids.ts'
 import { type Clock, type StopTimer, systemClock } from '../platform/clock.ts'
 import type { Log } from '../platform/log/log.ts'
+import { mapYielding, yieldIfLate } from '../platform/turns/loop-time.ts'
 import { SharedRuns } from '../platform/turns/shared-runs.ts'
 import type { Database, Db } from '../store/engine/db.ts'
 import * as stored from '../store/signals.ts'
 import { isNumbered, sendHint } from './hints.ts'
+import { mergeAccess } from './merge-access.ts'
 import { everywhere, type Peers } from './peers.ts'
 
 /** How often a server looks for signals of other servers. A message of a peer makes it look sooner. */
@@ -19,6 +21,8 @@ const maxBehindMs = 60_000
 const retryMs = 1_000
 /** While the database is not available, no more messages wait to be stored. */
 const maxUnstored = 10_000
+/** The server remembers for at most this many stored messages that it has published them. */
+const maxPublishedIds = 10_000
 const nothing = new Uint8Array()
 
 interface SignalsDeps {
@@ -46,6 +50,14 @@ export class Signals {
   #isGathering = false
   /** Messages that wait to be stored in a transaction of their own. */
   #unstored: BusMessage[] = []
+  /** The id of each stored message. A transaction that runs again stores its message under another id. */
+  readonly #ids = new WeakMap<BusMessage, string>()
+  /**
+   * The ids of messages that this server has stored and published, but not yet read. A message of its own that it has not
+   * published was committed without an answer: it is published when it is read, as those of other servers. A forgotten id is
+   * harmless: the message is published twice.
+   */
+  readonly #publishedIds = new Set<string>()
   #stopTimer: StopTimer = () => {}
   #isStopped = false
 
@@ -79,21 +91,34 @@ export class Signals {
   async store(db: Db, messages: readonly BusMessage[]): Promise<void> {
     const { database, peers } = this.#deps
     if (database.exclusive || messages.length === 0) return
-    const signals = messages.flatMap((message) =>
-      isNumbered(message)
-        ? []
-        : { apiKey: message.apiKey, serverId: idOf(peers.serverId), message: JSON.stringify(message) },
-    )
-    await stored.add(db, signals, () => newId('sig'), this.#clock.now())
+    const signals = messages.flatMap((message) => {
+      if (isNumbered(message)) return []
+      const signalId = newId('sig')
+      this.#ids.set(message, signalId)
+      return { apiKey: message.apiKey, signalId, message: JSON.stringify(message) }
+    })
+    await stored.add(db, signals, idOf(peers.serverId), this.#clock.now())
   }
 
-  /** Call it after the commit of the transaction that has stored the messages. */
+  /** Call it after the commit of the transaction that has stored the messages, with the same objects. */
   publish(messages: readonly BusMessage[]): void {
     const { bus, peers, database } = this.#deps
     for (const message of messages) bus.publish(message)
     if (database.exclusive) return
+    this.#markPublished(messages)
     for (const message of messages) if (isNumbered(message)) sendHint(peers, message)
     if (!messages.every(isNumbered)) peers.send('signals', everywhere, nothing)
+  }
+
+  #markPublished(messages: readonly BusMessage[]): void {
+    for (const message of messages) {
+      const id = this.#ids.get(message)
+      if (id !== undefined) this.#publishedIds.add(id)
+    }
+    for (const oldest of this.#publishedIds) {
+      if (this.#publishedIds.size <= maxPublishedIds) break
+      this.#publishedIds.delete(oldest)
+    }
   }
 
   /** Publishes a message that no transaction has stored. */
@@ -111,6 +136,7 @@ export class Signals {
     this.#unstored = []
     try {
       await database.write((db) => this.store(db, messages))
+      this.#markPublished(messages)
       peers.send('signals', everywhere, nothing)
     } catch (error) {
       log.warn(
@@ -123,7 +149,12 @@ export class Signals {
   }
 
   of(apiKey: string): ApiKeySignals {
-    const complete = (message: Signal): BusMessage => ({ ...message, apiKey })
+    const completed = new WeakMap<Signal, BusMessage>()
+    const complete = (message: Signal): BusMessage => {
+      const known = completed.get(message) ?? { ...message, apiKey }
+      completed.set(message, known)
+      return known
+    }
     return {
       store: (db, messages) => this.store(db, messages.map(complete)),
       publish: (messages) => this.publish(messages.map(complete)),
@@ -151,7 +182,7 @@ export class Signals {
 
   async #readAll(): Promise<void> {
     if (this.#isStopped) return
-    const { database, bus, peers, log, onMissed } = this.#deps
+    const { database, bus, log, onMissed } = this.#deps
     const beganAt = this.#clock.elapsed()
     const isBehind = this.#position !== undefined && beganAt - this.#readAt > maxBehindMs
     const { position, signals } = await stored
@@ -160,13 +191,18 @@ export class Signals {
         log.warn({ err: error }, 'changes of other servers cannot be read')
         throw error
       })
+    if (isBehind || signals === 'tooMany') onMissed()
+    else {
+      const unpublished = signals.filter(({ signalId }) => !this.#publishedIds.delete(signalId))
+      const messages = await mapYielding(unpublished, ({ message }) => JSON.parse(message) as BusMessage)
+      for (const message of mergeAccess(messages)) {
+        await yieldIfLate()
+        bus.publish(message)
+      }
+    }
+    // Not earlier: `whenCurrent` promises that the sessions have been told.
     this.#position = position
     this.#readAt = beganAt
-    if (isBehind || signals === 'tooMany') return onMissed()
-    const own = idOf(peers.serverId)
-    for (const { serverId, message } of signals) {
-      if (serverId !== own) bus.publish(JSON.parse(message) as BusMessage)
-    }
   }
 }
 

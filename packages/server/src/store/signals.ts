@@ -5,8 +5,7 @@ import { deleteSome } from './engine/some-rows.ts'
 /** A change that the open sessions of other servers must know of. */
 export interface StoredSignal {
   apiKey: string
-  /** The server that made the change. */
-  serverId: string
+  signalId: string
   /** JSON. */
   message: string
 }
@@ -19,20 +18,20 @@ export const retentionMs = 60 * 60 * 1000
 /** More signals at a time are not read. */
 const maxRead = 5_000
 
-/** Stores the signals with the transaction. `newId` returns an id for each. */
+/** Stores the signals with the transaction. `serverId` is the server that makes the change. */
 export async function add(
   db: Db,
   signals: readonly StoredSignal[],
-  newId: () => string,
+  serverId: string,
   now: number,
 ): Promise<void> {
   if (signals.length === 0) return
   await db
     .insertInto('signals')
     .values(
-      signals.map(({ apiKey, serverId, message }) => ({
+      signals.map(({ apiKey, signalId, message }) => ({
         api_key: apiKey,
-        signal_id: newId(),
+        signal_id: signalId,
         server_id: serverId,
         transaction_id: sql<number>`pg_current_xact_id()::text::bigint`,
         message,
@@ -45,14 +44,20 @@ export async function add(
 /**
  * The current snapshot, in each row, and the signals that were committed after the earlier snapshot. A transaction may get its
  * id early and commit late, so an id alone would not be a position.
+ *
+ * A snapshot does not show the transactions from its xmax on, and those that were in progress, which it lists. Each half of the
+ * query is a condition of the index. The oldest transaction in progress would be a simpler lower bound, but one that writes
+ * for an hour, in any database of the cluster, would make every read visit all signals of that hour.
  */
 const selectAfter = `
-  select reader.snapshot, signals.api_key as "apiKey", signals.server_id as "serverId", signals.message
+  select reader.snapshot, signals.api_key as "apiKey", signals.signal_id as "signalId", signals.message
   from (select pg_current_snapshot()::text as snapshot) as reader
   left join lateral (
-    select api_key, server_id, message from signals
-    where transaction_id >= pg_snapshot_xmin($1::pg_snapshot)::text::bigint
-      and not pg_visible_in_snapshot(transaction_id::text::xid8, $1::pg_snapshot)
+    select transaction_id, api_key, signal_id, message from signals
+    where transaction_id >= pg_snapshot_xmax($1::pg_snapshot)::text::bigint
+    union all
+    select transaction_id, api_key, signal_id, message from signals
+    where transaction_id = any(array(select id::text::bigint from pg_snapshot_xip($1::pg_snapshot) as id))
     order by transaction_id limit ${maxRead + 1}
   ) as signals on true`
 

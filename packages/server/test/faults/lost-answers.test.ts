@@ -3,6 +3,7 @@ import { eventually, synced } from '../support/clients/convergence.ts'
 import { closeClients } from '../support/clients/open-clients.ts'
 import { yjsClient } from '../support/clients/yjs-client.ts'
 import { tokenFor } from '../support/user-tokens.ts'
+import { undisturbedNow } from '../support/processor-time.ts'
 import { postgresProxy, withPostgres } from '../support/postgres-faults.ts'
 import { RealtimeSocket } from '../support/clients/realtime-socket.ts'
 
@@ -49,6 +50,23 @@ describe('a committed operation whose answer from PostgreSQL is lost', () => {
       }),
     )
     await eventually(() => codes).toContain(4403)
+  })
+
+  test('[B3] [R9] a revocation whose answer is lost holds within a second on the server that made it', async () => {
+    const { server, tenant, losesAnswer } = await withLostAnswer()
+    const ada = await RealtimeSocket.connect(server, await tokenFor(tenant))
+    expect(await ada.open()).toMatchObject({ accessRole: 'editor' })
+    const calledAt = undisturbedNow()
+    await losesAnswer(() =>
+      tenant.client.users.add({
+        organizationId: 'org_1',
+        documentId: 'doc_1',
+        users: [{ userId: 'ada', accessRole: 'viewer' }],
+      }),
+    )
+    expect(await ada.take('access')).toMatchObject({ accessRole: 'viewer' })
+    // It takes 2 s until a commit without an answer can no longer take effect.
+    expect(undisturbedNow() - calledAt).toBeLessThan(1_500)
   })
 
   test('[O2.4] [R9] open editors of a deleted document are closed even if the answer to the commit is lost, and the next open creates an empty document', async () => {

@@ -1,17 +1,25 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { endingIn } from '../support/access/probe.ts'
+import { eventually, synced } from '../support/clients/convergence.ts'
+import { closeClients } from '../support/clients/open-clients.ts'
 import { type RawClient } from '../support/clients/raw-client.ts'
 import { type Dialect, dialects, rawClient, sendsRole } from '../support/clients/raw-clients.ts'
+import { yjsClient } from '../support/clients/yjs-client.ts'
 import { expectWithin } from '../support/event-loop.ts'
 import * as given from '../support/given.ts'
+import { startServer } from '../support/harness.ts'
+import { metric } from '../support/metrics-page.ts'
+import { postgresProxy } from '../support/postgres-faults.ts'
 import { undisturbedNow } from '../support/processor-time.ts'
 import { type Revocation, revocations, stageFor } from '../support/revocations.ts'
-import type { LinkKind } from '../support/links.ts'
+import { type LinkKind, linkOptions } from '../support/links.ts'
 import { useTwoServers } from '../support/two-servers.ts'
 import { tokenFor } from '../support/user-tokens.ts'
 import { textIn, wordsIn, wordUpdate } from '../support/words.ts'
 
 const documentRef = { organizationId: 'o1', documentId: 'd1' }
+afterEach(closeClients)
+
 const kinds: readonly LinkKind[] = ['no link', 'PostgreSQL', 'Redis']
 
 describe.each(kinds)('access that is taken away over another server (%s)', (kind) => {
@@ -93,4 +101,40 @@ describe.each(kinds)('access that is taken away over another server (%s)', (kind
       },
       ({ client }) => client.domains.delete({ domains: ['example.com'] }),
     ))
+})
+
+test('[B3.4] a server without access to the database sends no edits to a reader who lost access over another server', async () => {
+  const { env } = (await linkOptions('Redis'))()
+  const near = await startServer('postgres', { env, isAlone: true })
+  onTestFinished(() => near.stop())
+  const road = await postgresProxy()
+  const data = { ...near.data, databaseUrl: road.url(near.data.databaseUrl ?? '') }
+  const far = await startServer('postgres', { env, data, isAlone: true })
+  onTestFinished(() => far.stop())
+  for (const server of [near, far])
+    await expect.poll(() => metric(server, 'plenum_peers'), { timeout: 10_000 }).toBe(1)
+
+  const revocation = revocations.find(({ cause }) => cause === 'Remove Permissions') as Revocation
+  const stage = await stageFor(near, revocation)
+  far.clock.offsetMs = near.clock.offsetMs
+  const writer = rawClient(near, 'yjs', { ...documentRef, editorId: 'e1', headers: stage.tenant.headers })
+  await writer.opened()
+  const reader = yjsClient(far, stage.token, { name: 'o1/d1/e1' })
+  await synced(reader)
+  let isClosed = false
+  reader.provider.on('connection-close', () => {
+    isClosed = true
+    reader.provider.shouldConnect = false
+  })
+  expect(await writer.update(wordUpdate('before'))).toBe('saved')
+  await eventually(() => wordsIn(reader.text.toString())).toEqual(['before'])
+
+  road.close()
+  await revocation.act(stage)
+  const revokedAt = undisturbedNow()
+  while (undisturbedNow() - revokedAt < 1_500) await writer.flushed()
+  expect(await writer.update(wordUpdate('after'))).toBe('saved')
+  await expect.poll(() => isClosed || wordsIn(reader.text.toString()).includes('after')).toBe(true)
+  road.open()
+  expect(wordsIn(reader.text.toString())).toEqual(['before'])
 })

@@ -19,8 +19,9 @@ export class ApiKeyDocuments {
     const named = userIds && new Set(userIds)
     if (named) this.accessVersions.bumpUsers(named)
     else if (!organizationIds) this.accessVersions.bumpAll()
-    const all = [...this.documents.values()]
-    const documents = organizationIds ? this.within(scope) : all.filter((one) => !named || one.hasAny(named))
+    const documents = organizationIds
+      ? this.within(scope)
+      : [...this.documents.values()].filter((one) => !named || one.hasAny(named))
     // The decisions about all members become stale, not only those about the named users: the update of any sender waits
     // until it is known which members may receive it.
     for (const document of documents) document.invalidateAccess()

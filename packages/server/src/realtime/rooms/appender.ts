@@ -10,6 +10,7 @@ import { type BatchWork, BatchWriter } from '../writes/batch-writer.ts'
 import { encodeRow, type PeerRow } from '../../peers/editor-rows.ts'
 import { sendHint } from '../../peers/hints.ts'
 import type { Peers } from '../../peers/peers.ts'
+import type { Signals } from '../../peers/signals.ts'
 import { documentGoneMessage, LogFollower, reloadedMessage } from './log-follower.ts'
 import { Compaction, type CompactionDeps } from './compaction.ts'
 import { type Batch, isStorable, soleSenderOf } from './queued-update.ts'
@@ -21,6 +22,7 @@ export interface AppenderDeps extends Omit<CompactionDeps, 'catchUp'> {
   peers: Peers
   limits: Pick<Limits, 'editorsPerDocument'>
   commits: Commits
+  signals: Pick<Signals, 'whenCurrent'>
   clock?: Clock
   /** Returns which of these API keys have a webhook for changed editors. */
   editorEventsWantedBy: (db: Db, apiKeys: readonly string[]) => Promise<ReadonlySet<string>>

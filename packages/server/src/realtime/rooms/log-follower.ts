@@ -1,4 +1,5 @@
 import type { PeerRow } from '../../peers/editor-rows.ts'
+import type { Signals } from '../../peers/signals.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { SharedRuns } from '../../platform/turns/shared-runs.ts'
 import type { Database } from '../../store/engine/db.ts'
@@ -7,6 +8,7 @@ import type { EditorRoom } from './room.ts'
 
 interface LogFollowerDeps {
   database: Database
+  signals: Pick<Signals, 'whenCurrent'>
   log: Log
   /** Called when the room has got rows. */
   onRows: (room: EditorRoom) => void
@@ -85,8 +87,9 @@ export class LogFollower {
     const { sent, mustRead } = following
     following.sent = []
     following.mustRead = false
-    if (room.isDropped) return
     try {
+      await this.#makeMembersCurrent(room)
+      if (room.isDropped) return
       const missing = sent.filter(
         ({ seq, createdAt }) => seq > room.committed.seq || createdAt !== room.createdAt,
       )
@@ -99,6 +102,17 @@ export class LogFollower {
       this.#deps.log.error({ err: error, ...room.ref }, 'updates of an editor could not be read')
       room.drop('unavailable', 'The document could not be read.')
     }
+  }
+
+  /**
+   * Rows arrive through Redis also when this server cannot reach the database, and so does not know who has lost access. It
+   * broadcasts nothing then.
+   */
+  async #makeMembersCurrent({ members }: EditorRoom): Promise<void> {
+    const reading = this.#deps.signals.whenCurrent()
+    if (!reading) return
+    await reading
+    await Promise.all(Array.from(members, (member) => member.whenDecided()))
   }
 
   async #readRows(room: EditorRoom): Promise<void> {

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { createLog } from '../../platform/log/log.ts'
+import { LogFollower } from './log-follower.ts'
+import type { EditorRoom } from './room.ts'
+
+const log = createLog('silent', { write: () => {} })
+
+/** A room with one member that gets a row of another server. Returns what happens, in order. */
+async function receiveRow(whenCurrent: (() => Promise<void>) | undefined): Promise<string[]> {
+  const steps: string[] = []
+  const member = { whenDecided: async () => void steps.push('members are authorized') }
+  const room = {
+    ref: {},
+    members: new Set([member]),
+    committed: { seq: 0 },
+    createdAt: 1,
+    owners: { override() {} },
+    applyRows: async () => steps.push('rows are broadcast'),
+    drop: () => void steps.push('the room is dropped'),
+  } as unknown as EditorRoom
+  const follower = new LogFollower({
+    database: {} as never,
+    log,
+    onRows() {},
+    signals: { whenCurrent: () => whenCurrent?.().then(() => void steps.push('signals are read')) },
+  })
+  follower.receive(room, { seq: 1, createdAt: 1, owners: [], bytes: new Uint8Array() })
+  await Promise.all(follower.running)
+  return steps
+}
+
+test('[B3.4] a server that must read signals authorizes the readers before it broadcasts a row of another server', async () => {
+  expect(await receiveRow(undefined)).toEqual(['rows are broadcast'])
+  expect(await receiveRow(async () => {})).toEqual([
+    'signals are read',
+    'members are authorized',
+    'rows are broadcast',
+  ])
+  const fails = () => Promise.reject(new Error('The database is not there.'))
+  expect(await receiveRow(fails)).toEqual(['the room is dropped'])
+})
