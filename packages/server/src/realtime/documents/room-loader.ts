@@ -67,9 +67,7 @@ export class RoomLoader {
       crdt,
       maxBytes: limits.editorBytes,
       wake: appender.wake,
-      catchUp: database.exclusive
-        ? undefined
-        : (room, userId) => gate.run(apiKey, () => appender.catchUp(room), userId),
+      catchUp: database.exclusive ? undefined : (room, userId) => appender.catchUp(room, userId),
       onCatchingUp: appender.track,
       onError(room, error) {
         log.error({ err: error, ...ref }, 'updates could not be checked again')

@@ -84,7 +84,7 @@ export class RealtimeServices {
     const { database, clock } = deps
     const now = () => clock.now()
     const commits = new Commits(database, deps.signals)
-    const appender = new Appender({ ...deps, commits, now })
+    const appender = new Appender({ ...deps, commits, gate, now })
     const evaluator = new AccessEvaluator({ ...deps, gate, creationLimits: new CreationLimits(deps) })
     const sharedLists = new SharedLists(deps)
     this.documents = new DocumentDirectory({

@@ -11,6 +11,7 @@ import { encodeRow, type PeerRow } from '../../peers/editor-rows.ts'
 import { sendHint } from '../../peers/hints.ts'
 import type { Peers } from '../../peers/peers.ts'
 import type { Signals } from '../../peers/signals.ts'
+import type { Limiter } from '../../platform/turns/limiter.ts'
 import { documentGoneMessage, LogFollower, reloadedMessage } from './log-follower.ts'
 import { Compaction, type CompactionDeps } from './compaction.ts'
 import { type Batch, isStorable, soleSenderOf } from './queued-update.ts'
@@ -23,6 +24,7 @@ export interface AppenderDeps extends Omit<CompactionDeps, 'catchUp'> {
   limits: Pick<Limits, 'editorsPerDocument'>
   commits: Commits
   signals: Pick<Signals, 'whenCurrent'>
+  gate: Limiter
   clock?: Clock
   /** Returns which of these API keys have a webhook for changed editors. */
   editorEventsWantedBy: (db: Db, apiKeys: readonly string[]) => Promise<ReadonlySet<string>>
@@ -320,9 +322,9 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
     this.#deps.bus.publish({ kind: 'editor', apiKey, ...ref })
   }
 
-  /** Reads and broadcasts rows that REST or another server has stored. */
-  catchUp(room: EditorRoom): Promise<void> {
-    return this.#follower.catchUp(room)
+  /** Reads and broadcasts rows that REST or another server has stored. `userId`: the user whose update needs them. */
+  catchUp(room: EditorRoom, userId?: string): Promise<void> {
+    return this.#follower.catchUp(room, userId)
   }
 
   /** Broadcasts a row that another server has stored and sent. */

@@ -1,14 +1,22 @@
 import { expect, test } from 'vitest'
 import { createLog } from '../../platform/log/log.ts'
 import { LogFollower } from './log-follower.ts'
+import { Limiter } from '../../platform/turns/limiter.ts'
 import type { EditorRoom } from './room.ts'
 
 const log = createLog('silent', { write: () => {} })
 
 /** A room with one member that gets a row of another server. Returns what happens, in order. */
-async function receiveRow(whenCurrent: (() => Promise<void>) | undefined): Promise<string[]> {
+async function receiveRow(
+  whenCurrent: (() => Promise<void>) | undefined,
+  { isNeeded = false } = {},
+): Promise<string[]> {
   const steps: string[] = []
-  const member = { whenDecided: async () => void steps.push('members are authorized') }
+  const gate = new Limiter(1)
+  // Authorizing reads the database too.
+  const member = {
+    whenDecided: () => gate.run('key', async () => void steps.push('members are authorized'), 'ada'),
+  }
   const room = {
     ref: {},
     members: new Set([member]),
@@ -22,9 +30,11 @@ async function receiveRow(whenCurrent: (() => Promise<void>) | undefined): Promi
     database: {} as never,
     log,
     onRows() {},
+    gate,
     signals: { whenCurrent: () => whenCurrent?.().then(() => void steps.push('signals are read')) },
   })
-  follower.receive(room, { seq: 1, createdAt: 1, owners: [], bytes: new Uint8Array() })
+  if (isNeeded) void follower.catchUp(room, 'ada')
+  else follower.receive(room, { seq: 1, createdAt: 1, owners: [], bytes: new Uint8Array() })
   await Promise.all(follower.running)
   return steps
 }
@@ -38,4 +48,13 @@ test('[B3.4] a server that must read signals authorizes the readers before it br
   ])
   const fails = () => Promise.reject(new Error('The database is not there.'))
   expect(await receiveRow(fails)).toEqual(['the room is dropped'])
+})
+
+test('[B3.4] rows that an update needs are read only after the readers are authorized, which need the same queries', async () => {
+  // The read fails, because there is no database.
+  expect(await receiveRow(async () => {}, { isNeeded: true })).toEqual([
+    'signals are read',
+    'members are authorized',
+    'the room is dropped',
+  ])
 })

@@ -1,6 +1,7 @@
 import type { PeerRow } from '../../peers/editor-rows.ts'
 import type { Signals } from '../../peers/signals.ts'
 import type { Log } from '../../platform/log/log.ts'
+import type { Limiter } from '../../platform/turns/limiter.ts'
 import { SharedRuns } from '../../platform/turns/shared-runs.ts'
 import type { Database } from '../../store/engine/db.ts'
 import * as editorLog from '../../store/editors/log.ts'
@@ -9,6 +10,8 @@ import type { EditorRoom } from './room.ts'
 interface LogFollowerDeps {
   database: Database
   signals: Pick<Signals, 'whenCurrent'>
+  /** Limits client-triggered queries, fairly per user. Only queries run in it: decisions about access wait for it too. */
+  gate: Limiter
   log: Log
   /** Called when the room has got rows. */
   onRows: (room: EditorRoom) => void
@@ -20,6 +23,8 @@ interface Following {
   sent: PeerRow[]
   /** Whether rows must be read, because not all were sent. */
   mustRead: boolean
+  /** The user whose update needs these rows. */
+  userId?: string | undefined
 }
 
 /** A room that gets more rows at a time reads them. */
@@ -37,10 +42,11 @@ export class LogFollower {
     this.#deps = deps
   }
 
-  /** Reads and broadcasts the rows that the room misses. */
-  catchUp(room: EditorRoom): Promise<void> {
+  /** Reads and broadcasts the rows that the room misses. `userId`: the user whose update needs them. */
+  catchUp(room: EditorRoom, userId?: string): Promise<void> {
     const following = this.#follow(room)
     following.mustRead = true
+    following.userId ??= userId
     return this.#run(room, following)
   }
 
@@ -84,16 +90,17 @@ export class LogFollower {
   }
 
   async #advance(room: EditorRoom, following: Following): Promise<void> {
-    const { sent, mustRead } = following
+    const { sent, mustRead, userId } = following
     following.sent = []
     following.mustRead = false
+    following.userId = undefined
     try {
       await this.#makeMembersCurrent(room)
       if (room.isDropped) return
       const missing = sent.filter(
         ({ seq, createdAt }) => seq > room.committed.seq || createdAt !== room.createdAt,
       )
-      if (mustRead || !continues(room, missing)) await this.#readRows(room)
+      if (mustRead || !continues(room, missing)) await this.#readRows(room, userId)
       else if (missing.length > 0) {
         room.owners.override(missing.flatMap(({ owners }) => owners))
         await this.#apply(room, missing)
@@ -115,13 +122,12 @@ export class LogFollower {
     await Promise.all(Array.from(members, (member) => member.whenDecided()))
   }
 
-  async #readRows(room: EditorRoom): Promise<void> {
+  async #readRows(room: EditorRoom, userId: string | undefined): Promise<void> {
     const { apiKey, ref, createdAt } = room
-    const { database } = this.#deps
-    const found = await editorLog.readAfter(database.read, apiKey, ref, {
-      seq: room.committed.seq,
-      createdAt,
-    })
+    const { database, gate } = this.#deps
+    const after = { seq: room.committed.seq, createdAt }
+    const read = () => editorLog.readAfter(database.read, apiKey, ref, after)
+    const found = await (userId === undefined ? read() : gate.run(apiKey, read, userId))
     await database.durable()
     if (found === 'compacted') return room.drop('restarting', reloadedMessage)
     if (found === undefined) {
