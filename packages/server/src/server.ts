@@ -106,7 +106,7 @@ export function createServer(deps: ServerDeps): Server {
 
   // The other servers on the database.
   const peers = new Peers({ link: deps.link ?? createServerLink(config, database), log, clock })
-  const signals = new Signals({ database, bus, peers, log, clock, onMissed: () => gateway.closeAll() })
+  const signals = new Signals({ database, bus, peers, log, clock, onMissed: () => gateway.onSignalsMissed() })
 
   // Credentials, permission providers, rate limits and large deletions.
   const credentials = new Credentials(database, secrets.authTokenKey)
@@ -122,8 +122,10 @@ export function createServer(deps: ServerDeps): Server {
     database,
     clock,
     onGone: (gone) => signals.send({ kind: 'gone', ...gone }),
-    onFinishing: (db, apiKey) => signals.store(db, [{ kind: 'access', apiKey }]),
-    onFinished: (apiKey) => signals.publish([{ kind: 'access', apiKey }]),
+    createAccessChange: (apiKey) => {
+      const messages = [{ kind: 'access', apiKey }] as const
+      return { store: (db) => signals.store(db, messages), publish: () => signals.publish(messages) }
+    },
     onFailure: (err, { deletionId }) => log.warn({ err, deletionId }, 'deletion failed and will be retried'),
   })
 

@@ -30,10 +30,11 @@ interface LargeDeletionDeps {
   database: Database
   clock: Clock
   onGone: (documents: DeletedDocuments) => void
-  /** Runs in the last transaction of a deletion that can change access, unless a request waits for it. */
-  onFinishing: (db: Db, apiKey: string) => Promise<void>
-  /** Called when a deletion that can change access finished in the background. It may affect any user of the API key. */
-  onFinished: (apiKey: string) => void
+  /**
+   * For a deletion that can change the access of any user of the API key, and for which no request waits. `store` runs in its
+   * last transaction, and `publish` after it.
+   */
+  createAccessChange: (apiKey: string) => { store(db: Db): Promise<void>; publish(): void }
   onFailure: (error: unknown, deletion: Deletion) => void
 }
 
@@ -263,13 +264,11 @@ export class LargeDeletions {
 
   async #runToEnd(deletion: Deletion): Promise<void> {
     const { apiKey, scope } = deletion
-    const { onFinishing, onFinished } = this.#deps
+    const accessChange = isDoneInSteps(scope) ? undefined : this.#deps.createAccessChange(apiKey)
     await this.#empty(deletion)
-    await this.#removeScopeAndRecord(deletion, async (db) => {
-      if (!isDoneInSteps(scope)) await onFinishing(db, apiKey)
-    })
+    await this.#removeScopeAndRecord(deletion, accessChange?.store)
     this.#signalGone(deletion)
-    if (!isDoneInSteps(scope)) onFinished(apiKey)
+    accessChange?.publish()
     this.#forget(deletion)
   }
 

@@ -199,8 +199,12 @@ export class Gateway {
     return storeUpdate(this.#deps.services, identity, ref, update)
   }
 
-  /** Closes all connections, because what their sessions know may be wrong. The clients connect again. */
-  closeAll(): void {
+  /**
+   * Closes all connections, because what their sessions know may be wrong. The clients connect again. What they have sent is
+   * stored only if they still have access.
+   */
+  onSignalsMissed(): void {
+    this.#deps.services.documents.onSignalsMissed()
     for (const { connection } of this.#clients)
       connection.close('restarting', 'The server has missed changes. Connect again.')
   }

@@ -40,8 +40,7 @@ describe.each(stores)('moving a large document on %s', (store) => {
         database,
         clock,
         onGone() {},
-        async onFinishing() {},
-        onFinished() {},
+        createAccessChange: () => ({ async store() {}, publish() {} }),
         onFailure() {},
       })
     /** Runs the job on this database, as a server does. */

@@ -30,6 +30,11 @@ export const stores: readonly Store[] = linkKind === undefined ? ['sqlite', 'pos
 /** The database of tests that need only one. */
 export const anyStore: Store = linkKind === undefined ? 'sqlite' : 'postgres'
 
+interface TestClock {
+  offsetMs: number
+  stoppedMs?: number
+}
+
 export interface TestServer {
   url: string
   database: Database
@@ -37,8 +42,8 @@ export interface TestServer {
   /** The bus on which operations publish changes to open sessions. */
   bus: Bus
   server: Server
-  /** The server's clock. Set `offsetMs` to move it. */
-  clock: { offsetMs: number }
+  /** The server's clock. Set `offsetMs` to move it, and `stoppedMs` as if the server had been stopped for this long. */
+  clock: TestClock
   /** The log of the server, one JSON line per entry. */
   logged: string[]
   /** The location of the data, for a second server on it. */
@@ -74,7 +79,7 @@ export interface ServerOptions {
   /** Whether `TEST_LINK` does not apply. */
   isAlone?: boolean
   /** The clock that several servers share. */
-  clock?: { offsetMs: number }
+  clock?: TestClock
   /** The log that several servers share. */
   logged?: string[]
   /** Passes messages to other servers on the same data. */
@@ -249,11 +254,11 @@ function delayWork(threads: DocumentThreads, before: (kind: string) => Promise<v
 }
 
 /** The system's clock, moved by `offsetMs`, and faster by `speed`. */
-function withSpeed(speed: number, offset: { offsetMs: number }): Clock {
+function withSpeed(speed: number, offset: TestClock): Clock {
   const startedAt = Date.now()
   return {
     now: () => Math.round(startedAt + (Date.now() - startedAt) * speed) + offset.offsetMs,
-    elapsed: () => systemClock.elapsed() * speed,
+    elapsed: () => systemClock.elapsed() * speed + (offset.stoppedMs ?? 0),
     setTimeout: (run, ms) => systemClock.setTimeout(run, ms / speed),
     setInterval: (run, ms) => systemClock.setInterval(run, ms / speed),
   }

@@ -58,6 +58,11 @@ export class DocumentDirectory {
     return document
   }
 
+  /** Every decision about access is made again, also about clients that have left. */
+  onSignalsMissed(): void {
+    for (const apiKeyDocuments of this.#byApiKey.values()) apiKeyDocuments.onAccessChanged({})
+  }
+
   /** The open document that a message concerns. */
   #find(message: DocumentRef & { apiKey: string }): OpenDocument | undefined {
     const document = this.#byApiKey.get(message.apiKey)?.documents.get(documentKey(message))

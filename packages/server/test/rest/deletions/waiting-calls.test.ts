@@ -20,8 +20,7 @@ describe.each(stores)('calls that wait for a large deletion on %s', (store) => {
       database,
       clock,
       onGone() {},
-      async onFinishing() {},
-      onFinished() {},
+      createAccessChange: () => ({ async store() {}, publish() {} }),
       onFailure() {},
     })
     /** Steps the clock while `work` waits for its timers. */
