@@ -63,7 +63,7 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
   const run = async <K extends JobKind>(job: Job<K>, handler: JobHandler<K>): Promise<void> => {
     const { apiKey } = job
     const context = {
-      database: withFence(database, job),
+      database: withFence(database, job, clock),
       job,
       now: clock.now(),
       clock,
@@ -198,12 +198,12 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
  * The database as a job sees it: no transaction of a job commits after another server has taken the job over. A server that
  * was stopped for longer than its lease continues where it was, and does not know.
  */
-function withFence(database: Database, job: Claim): Database {
+function withFence(database: Database, job: Claim, clock: Clock): Database {
   return {
     ...database,
     write: (work, lane) =>
       database.write(async (db) => {
-        await jobs.hold(db, job)
+        await jobs.hold(db, job, clock.now())
         return work(db)
       }, lane),
   }

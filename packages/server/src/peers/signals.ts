@@ -1,8 +1,9 @@
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import type { Bus, BusMessage, Signal } from '../bus.ts'
 import { newId } from '../access/ids.ts'
 import { type Clock, type StopTimer, systemClock } from '../platform/clock.ts'
 import type { Log } from '../platform/log/log.ts'
-import { mapYielding, yieldIfLate } from '../platform/turns/loop-time.ts'
+import { isLoopHeld } from '../platform/turns/loop-time.ts'
 import { SharedRuns } from '../platform/turns/shared-runs.ts'
 import type { Database, Db } from '../store/engine/db.ts'
 import * as stored from '../store/signals.ts'
@@ -194,9 +195,14 @@ export class Signals {
     if (isBehind || signals === 'tooMany') onMissed()
     else {
       const unpublished = signals.filter(({ signalId }) => !this.#publishedIds.delete(signalId))
-      const messages = await mapYielding(unpublished, ({ message }) => JSON.parse(message) as BusMessage)
+      // Commits wait for this. So it does not use the lower limit of `yieldIfLate` for work that can wait.
+      const messages: BusMessage[] = []
+      for (const { message } of unpublished) {
+        if (isLoopHeld()) await nextIteration()
+        messages.push(JSON.parse(message) as BusMessage)
+      }
       for (const message of mergeAccess(messages)) {
-        await yieldIfLate()
+        if (isLoopHeld()) await nextIteration()
         bus.publish(message)
       }
     }

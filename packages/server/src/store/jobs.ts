@@ -226,8 +226,8 @@ export async function finishOrFail(db: Db, job: Claim): Promise<void> {
 }
 
 /**
- * Prolongs the leases of running jobs. A claim that was lost stays lost. On PostgreSQL, a job whose row is locked is left for
- * the next time: the lock is of a transaction of this job, so waiting for it would only make both collide.
+ * Prolongs the leases of running jobs. A claim that was lost stays lost. On PostgreSQL, a job whose row is locked is left
+ * out: the lock is of a transaction of this job, which prolongs the lease itself.
  */
 export const renewAll = async (db: Db, claims: readonly Claim[], now: number): Promise<void> => {
   await renewMany(
@@ -253,9 +253,12 @@ const renewMany = batched(
   },
 )
 
-/** Fails with `ClaimLost` if another server has claimed the job: the transaction must not be committed then. */
-export const hold = (db: Db, job: Claim): Promise<void> =>
-  changeClaimed(updateClaimed(db, job).set({ claims: job.claim }))
+/**
+ * Locks the row of the job, and prolongs its lease. Fails with `ClaimLost` if another server has claimed the job: the
+ * transaction must not be committed then.
+ */
+export const hold = (db: Db, job: Claim, now: number): Promise<void> =>
+  changeClaimed(updateClaimed(db, job).set({ available_at: now + leaseMs }))
 
 /** Makes the jobs run at this time, as if they had never run. Claims of other servers are lost. */
 export async function reschedule(

@@ -225,7 +225,9 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
 
   /** Ticks take no changes of the document until the promise resolves. Replaces what it was set aside for. */
   #setAsideUntil(document: LiveStateDocument, ended: Promise<unknown>): void {
-    const aside: Promise<void> = ended.then(() => {
+    const onError = (err: unknown) =>
+      this.#deps.log.error({ err }, 'what the live states of a document waited for has failed')
+    const aside: Promise<void> = ended.catch(onError).then(() => {
       if (this.#setAside.get(document) !== aside) return
       this.#setAside.delete(document)
       this.#order.add(document.apiKey, document)
