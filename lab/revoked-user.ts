@@ -6,8 +6,41 @@ import { createDocuments } from './documents.ts'
 import { organizationId, RawEditor } from './raw-editor.ts'
 import type { ServerProcess } from './server-process.ts'
 
-/** A user who writes at every server without pause, and loses access. */
-export class RevokedUser {
+/** Users who write at every server without pause, each in a document of its own, and lose access. */
+export class RevokedUsers {
+  readonly #users: readonly RevokedUser[]
+
+  constructor(cluster: Cluster, name: string, count: number) {
+    this.#users = Array.from({ length: count }, (_, index) => new RevokedUser(cluster, `${name}-${index}`))
+  }
+
+  async open(): Promise<void> {
+    for (const user of this.#users) await user.open()
+  }
+
+  /** Takes the access away. A server that is stuck cannot know of it before it goes on. */
+  async revoke(limitMs: number, stuck?: ServerProcess): Promise<void> {
+    await Promise.all(this.#users.map((user) => user.revoke(limitMs, stuck)))
+  }
+
+  /** From the answer to the call that took the access away until no server that can answer accepted the user: the longest time. */
+  get tookMs(): number | undefined {
+    const times = this.#users.map(({ tookMs }) => tookMs)
+    return times.includes(undefined) ? undefined : Math.max(...(times as number[]))
+  }
+
+  /** What was not as promised, once no server is stuck any more. */
+  async problems(limitMs: number): Promise<string[]> {
+    const problems = await Promise.all(this.#users.map((user) => user.problems(limitMs)))
+    return [...new Set(problems.flat())]
+  }
+
+  close(): void {
+    for (const user of this.#users) user.close()
+  }
+}
+
+class RevokedUser {
   readonly #cluster: Cluster
   readonly #documentId: string
   readonly #userId: string
@@ -15,7 +48,6 @@ export class RevokedUser {
   #answeredAt = Infinity
   /** The same in Unix milliseconds. */
   #revokedAt = Infinity
-  /** From the answer to the call that took the access away until no server that can answer accepted the user. */
   tookMs: number | undefined
 
   constructor(cluster: Cluster, documentId: string) {
@@ -44,7 +76,6 @@ export class RevokedUser {
     await Promise.all(this.#sessions.map((session) => session.writing))
   }
 
-  /** Takes the access away. A server that is stuck cannot know of it before it goes on. */
   async revoke(limitMs: number, stuck?: ServerProcess): Promise<void> {
     await this.#remove()
     this.#answeredAt = performance.now()

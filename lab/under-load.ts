@@ -3,7 +3,7 @@ import { createDocuments } from './documents.ts'
 import type { Result, Scene } from './fault.ts'
 import { compareWithStored } from './oracle.ts'
 import { Observers } from './observers.ts'
-import { RevokedUser } from './revoked-user.ts'
+import { RevokedUsers } from './revoked-user.ts'
 import type { ServerProcess } from './server-process.ts'
 import type { WriterReport } from './writers.ts'
 
@@ -18,6 +18,8 @@ export interface FaultSteps {
   stuck?: ServerProcess | undefined
   /** When access is taken away. Default: afterwards. */
   revokes?: 'while it lasts' | 'afterwards'
+  /** From how many users. Default: 1. */
+  revokedUsers?: number
   /** Looks at what the writers have noticed. Returns what was not as promised. */
   check?(report: WriterReport): string[]
 }
@@ -28,13 +30,13 @@ const resumeLimitMs = 40_000
 /** Makes a fault while many clients write, and compares what they were told with what is stored. */
 export async function underLoad(scene: Scene, steps: FaultSteps): Promise<Result> {
   const { cluster, writers, random, name, writes, limitMs } = scene
-  const { stuck, isTolerated = false, revokes = 'afterwards' } = steps
+  const { stuck, isTolerated = false, revokes = 'afterwards', revokedUsers = 1 } = steps
   const problems: string[] = []
   const documentIds = Array.from({ length: 4 }, (_, index) => `${name}-${index}`)
   const log = join(cluster.folder, `${name}.log`)
   await createDocuments(cluster, documentIds)
   const observers = new Observers(cluster, documentIds[0] as string)
-  const revoked = new RevokedUser(cluster, `${name}-revoked`)
+  const revoked = new RevokedUsers(cluster, `${name}-revoked`, revokedUsers)
   let hasBegun = false
   const end = async () => {
     hasBegun = false

@@ -5,7 +5,6 @@ import { yjsClient } from '../support/clients/yjs-client.ts'
 import * as given from '../support/given.ts'
 import { metric } from '../support/metrics-page.ts'
 import { startTwoServers } from '../support/two-servers.ts'
-import { tokenFor } from '../support/user-tokens.ts'
 
 /** Keeps other transactions from writing to the editors of this database, until the returned function is called. */
 async function lockEditors(connectionString: string | undefined): Promise<() => Promise<unknown>> {
