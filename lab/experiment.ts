@@ -12,6 +12,8 @@ export interface ExperimentOptions {
   seed: number
   /** About how many writes a trial acknowledges. */
   writes: number
+  /** Whether no trial may take a minute. */
+  isShort?: boolean
 }
 
 /** Slow machines and clients that wait before they connect again need more than is promised. */
@@ -43,7 +45,7 @@ export class Experiment {
    * one.
    */
   run(trial: number, fault = this.#options.fault): Promise<Result> {
-    const { isControl, seed, writes } = this.#options
+    const { isControl, seed, writes, isShort = false } = this.#options
     const run = (isControl && fault.control.run) || fault.run
     return run.call(fault, {
       cluster: this.#cluster,
@@ -51,6 +53,7 @@ export class Experiment {
       random: createRandom(seed + trial * 7919),
       name: `${fault.id}-${trial}`,
       writes,
+      isShort,
       limitMs: isControl ? controlLimitMs : limitMs,
       job: { ...fault.job, ...(isControl && fault.control.job) },
     })

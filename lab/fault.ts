@@ -12,6 +12,8 @@ export interface Scene {
   name: string
   /** About how many writes a trial under load acknowledges. */
   writes: number
+  /** Whether no trial may take a minute. */
+  isShort: boolean
   /** Clients that have not converged, or are not refused, after this time are reported. */
   limitMs: number
   /** How the writers of this fault or control differ from others. */

@@ -119,7 +119,15 @@ async function runTrials({ fault, link, group, isControl, isMore }: Trials): Pro
     const beganAt = performance.now()
     let result: Result
     try {
-      experiment ??= await Experiment.start({ services, fault, link, isControl, seed, writes })
+      experiment ??= await Experiment.start({
+        services,
+        fault,
+        link,
+        isControl,
+        seed,
+        writes,
+        isShort: values.short,
+      })
       result = await experiment.run(sum.trials)
     } catch (error) {
       // Ctrl-C in a terminal also reaches the servers and the writers.

@@ -1,11 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Random } from '../../packages/server/test/support/random.ts'
-import { type Fault, knowsNoOther, severalServers } from '../fault.ts'
+import { type Fault, knowsNoOther, type Scene, severalServers } from '../fault.ts'
 import { underLoad } from '../under-load.ts'
 
 /** Servers do not treat all times alike: jobs are taken over after 25 s, and after a minute clients must connect again. */
-function frozenMs(random: Random): number {
-  const kind = random(10)
+function frozenMs({ random, isShort }: Scene): number {
+  const kind = isShort ? 9 : random(10)
   if (kind === 0) return 61_000 + random(9_000)
   return kind < 3 ? 31_000 + random(9_000) : 2_000 + random(6_000)
 }
@@ -23,7 +22,7 @@ export const frozenServer: Fault = {
       stuck: server,
       begin: async () => server.signal('SIGSTOP'),
       async end() {
-        await pause(frozenMs(random))
+        await pause(frozenMs(scene))
         server.signal('SIGCONT')
       },
       revokes: 'while it lasts',

@@ -35,6 +35,7 @@ describe('two servers, PostgreSQL and Redis', () => {
       link: 'redis',
       seed: testSeed,
       writes,
+      isShort: true,
     })
   })
   afterAll(() => experiment?.stop())
