@@ -95,8 +95,8 @@ export class OperationCall implements Call {
   }
 
   /**
-   * What open sessions are told after the commit. The transaction stores it for the sessions of other servers. The same objects
-   * each time.
+   * What open sessions are told after the commit. The transaction stores it for the sessions of other servers. Each read
+   * returns the same objects, because `Signals` recognizes a message by its object.
    */
   get messages(): readonly BusMessage[] {
     const signals = this.#signals ?? []

@@ -37,6 +37,6 @@ test('[B3] a change of access of all users includes the other changes of its API
   ).toEqual([access('k1'), access('k2', { userIds: ['bob'] })])
 })
 
-test('[B3] a change of access that names no users and no organizations concerns nobody', () => {
+test('[B3] a change of access that has empty lists of users and organizations is left out', () => {
   expect(mergeAccess([access('k1', { userIds: [] }), access('k1', { organizationIds: [] })])).toEqual([])
 })

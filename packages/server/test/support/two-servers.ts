@@ -92,7 +92,7 @@ export function cuttableLink(link: ServerLink) {
       isCut = false
       listener?.onConnected()
     },
-    /** From now on no message arrives, and nobody notices. */
+    /** From now on no message arrives, although the link stays connected. */
     loseMessages() {
       losesMessages = true
     },
