@@ -1,11 +1,25 @@
 import { availableParallelism } from 'node:os'
 import { defaultClientConditions, defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
+import { compileSources } from './scripts/compile-sources.mjs'
 import { LongestFirst } from './scripts/longest-first.ts'
 
 const ownClock = 'packages/client/src/**/*.test.ts'
 
+const compiledFile = await compileSources()
+
 export default defineConfig({
+  plugins: [
+    {
+      name: 'compiled-sources',
+      enforce: 'pre',
+      async resolveId(source, importer, options) {
+        const resolved = await this.resolve(source, importer, { ...options, skipSelf: true })
+        const compiled = resolved && compiledFile(resolved.id)
+        return compiled ? { id: compiled, external: true } : resolved
+      },
+    },
+  ],
   // Workspace packages are tested from their sources; nothing has to be built first.
   resolve: { conditions: ['plenum-source', ...defaultClientConditions] },
   ssr: { resolve: { conditions: ['plenum-source', ...defaultServerConditions] } },

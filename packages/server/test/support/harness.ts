@@ -253,12 +253,15 @@ function delayWork(threads: DocumentThreads, before: (kind: string) => Promise<v
   }
 }
 
+/** `countLoopWork` moves `performance.now`, and must not move the clocks of servers. */
+const realElapsed = performance.now.bind(performance)
+
 /** The system's clock, moved by `offsetMs`, and faster by `speed`. */
 function withSpeed(speed: number, offset: TestClock): Clock {
   const startedAt = Date.now()
   return {
     now: () => Math.round(startedAt + (Date.now() - startedAt) * speed) + offset.offsetMs,
-    elapsed: () => systemClock.elapsed() * speed + (offset.stoppedMs ?? 0),
+    elapsed: () => realElapsed() * speed + (offset.stoppedMs ?? 0),
     setTimeout: (run, ms) => systemClock.setTimeout(run, ms / speed),
     setInterval: (run, ms) => systemClock.setInterval(run, ms / speed),
   }

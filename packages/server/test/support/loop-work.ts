@@ -1,0 +1,180 @@
+import pg from 'pg'
+import { expect } from 'vitest'
+import * as Y from 'yjs'
+import { SqliteConnection } from '../../src/store/engine/sqlite-driver.ts'
+
+/** What the event loop of this process did in one iteration. It does not depend on how fast the machine is. */
+export interface IterationWork {
+  /** Statements that were run on SQLite, or sent to PostgreSQL. */
+  statements: number
+  /** Rows that statements returned, and on SQLite also rows that they changed. */
+  rows: number
+  /** Length of the texts and blobs in these rows, and of those that were passed to statements on SQLite. */
+  rowBytes: number
+  /** Length of the JSON that was parsed and serialized, without bodies of requests and answers of `fetch`. */
+  jsonBytes: number
+  /** Items of Yjs documents that were decoded. */
+  items: number
+}
+
+export interface LoopWork {
+  /** In how many iterations of the event loop something was counted. */
+  iterations: number
+  /** The largest number of each kind in one iteration. */
+  most: IterationWork
+  /** The sums of all iterations. */
+  total: IterationWork
+}
+
+const nothing = (): IterationWork => ({ statements: 0, rows: 0, rowBytes: 0, jsonBytes: 0, items: 0 })
+const kinds = Object.keys(nothing()) as (keyof IterationWork)[]
+
+let counted: { current: IterationWork; work: LoopWork } | undefined
+
+function count(kind: keyof IterationWork, amount: number): void {
+  if (!counted || amount === 0) return
+  const isFirst = kinds.every((one) => counted?.current[one] === 0)
+  counted.current[kind] += amount
+  if (isFirst) setImmediate(endIteration)
+}
+
+function endIteration(): void {
+  if (!counted) return
+  const { current, work } = counted
+  if (kinds.every((kind) => current[kind] === 0)) return
+  work.iterations++
+  for (const kind of kinds) {
+    work.most[kind] = Math.max(work.most[kind], current[kind])
+    work.total[kind] += current[kind]
+  }
+  counted.current = nothing()
+}
+
+const sizeOf = (value: unknown): number =>
+  typeof value === 'string' ? value.length : ArrayBuffer.isView(value) ? value.byteLength : 0
+const sizeOfRow = (row: unknown): number =>
+  (Array.isArray(row) ? row : Object.values(row ?? {})).reduce<number>((sum, value) => sum + sizeOf(value), 0)
+
+function countRows(rows: readonly unknown[]): void {
+  count('rows', rows.length)
+  count(
+    'rowBytes',
+    rows.reduce<number>((sum, row) => sum + sizeOfRow(row), 0),
+  )
+}
+
+/** Replaces a method until the returned function is called. `observe` gets the arguments and the result of each call. */
+function watch(
+  target: object,
+  name: string,
+  observe: (args: unknown[], result: unknown) => void,
+): () => void {
+  const object = target as Record<string, unknown>
+  const descriptor = Object.getOwnPropertyDescriptor(object, name)
+  const original = object[name] as (...args: unknown[]) => unknown
+  Object.defineProperty(object, name, {
+    configurable: true,
+    writable: true,
+    value: function watched(this: unknown, ...args: unknown[]) {
+      const result = original.apply(this, args)
+      observe(args, result)
+      return result
+    },
+  })
+  return () => {
+    if (descriptor) Object.defineProperty(object, name, descriptor)
+    else delete object[name]
+  }
+}
+
+function watchAll(): () => void {
+  /** What `fetch` has answered. The client parses it, not the server. */
+  const answers = new Set<string>()
+  const onAnswer = (text: string) => void answers.add(text)
+  const result = pg.Result.prototype as unknown as Record<string, unknown>
+  const onRow = (_args: unknown[], row: unknown) => countRows([row])
+  const ends = [
+    watch(SqliteConnection.prototype, 'run', ([, values], result) => {
+      const { rows, changes } = result as ReturnType<SqliteConnection['run']>
+      count('statements', 1)
+      count('rowBytes', sizeOfRow(values))
+      countRows(rows)
+      count('rows', changes)
+    }),
+    watch(pg.Client.prototype, 'query', () => count('statements', 1)),
+    watch(result, 'parseRow', onRow),
+    watch(result, '_parseRowAsArray', onRow),
+    watch(JSON, 'parse', ([text]) => {
+      if (!answers.delete(String(text))) count('jsonBytes', String(text).length)
+    }),
+    watch(JSON, 'stringify', (_args, text) => count('jsonBytes', sizeOf(text))),
+    // The client in this process has just serialized the body.
+    watch(globalThis, 'fetch', ([, init]) =>
+      count('jsonBytes', -sizeOf((init as RequestInit | undefined)?.body)),
+    ),
+    watch(
+      Response.prototype,
+      'text',
+      (_args, text) => void (text as Promise<string>).then(onAnswer, () => {}),
+    ),
+    watch(Y.UpdateDecoderV1.prototype, 'readInfo', () => count('items', 1)),
+  ]
+  return () => ends.forEach((end) => end())
+}
+
+/** How much later than the last reading each reading of the clock is, in milliseconds. Longer than any slice of work. */
+const readingMs = 50
+
+const now = performance.now.bind(performance)
+let aheadMs = 0
+
+/**
+ * What one iteration may do. The largest parts that the server does not divide come close to these numbers, and each takes
+ * 5 to 25 ms on an idle machine: `npm run attack` measures that no iteration takes longer than 50 ms.
+ */
+const allowed: IterationWork = {
+  statements: 3000,
+  rows: 2500,
+  rowBytes: 1.5 * 1024 * 1024,
+  jsonBytes: 1024 * 1024,
+  items: 5000,
+}
+
+/**
+ * Runs the work, and fails if one iteration of the event loop does more than S2 allows. Choose data that would exceed the
+ * limits if it were not divided. `limits` replaces single limits, with the reason beside it.
+ */
+export async function expectShortIterations(
+  run: () => Promise<unknown>,
+  limits: Partial<IterationWork> = {},
+): Promise<LoopWork> {
+  const work = await countLoopWork(run)
+  const most = { ...allowed, ...limits }
+  const exceeded = kinds.filter((kind) => work.most[kind] > most[kind])
+  const found = exceeded.map((kind) => `${work.most[kind]} ${kind} (allowed: ${most[kind]})`)
+  expect(found, 'One iteration of the event loop does too much').toEqual([])
+  return work
+}
+
+/**
+ * Counts the work of each iteration of the event loop during the run. Every reading of `performance.now()` meanwhile says
+ * that much time has passed, so work in slices gives way wherever it may: what is left in one iteration is what the code
+ * never divides, on a fast machine and on a slow one. The clocks of servers go on as usual.
+ */
+export async function countLoopWork(run: () => Promise<unknown>): Promise<LoopWork> {
+  if (counted) throw new Error('The work of the event loop is already being counted.')
+  const work: LoopWork = { iterations: 0, most: nothing(), total: nothing() }
+  const unwatch = watchAll()
+  counted = { current: nothing(), work }
+  performance.now = () => now() + (aheadMs += readingMs)
+  try {
+    await run()
+  } finally {
+    endIteration()
+    counted = undefined
+    unwatch()
+    // It never goes back.
+    performance.now = () => now() + aheadMs
+  }
+  return work
+}
