@@ -1,26 +1,28 @@
 import { availableParallelism } from 'node:os'
-import { defaultClientConditions, defaultServerConditions } from 'vite'
+import { defaultClientConditions, defaultServerConditions, type Plugin } from 'vite'
 import { defineConfig } from 'vitest/config'
 import { compileSources } from './scripts/compile-sources.mjs'
-import { LongestFirst } from './scripts/longest-first.ts'
 
 const ownClock = 'packages/client/src/**/*.test.ts'
+/** Repetitions and long waits, for `npm run test:long`. */
+const long = '**/*.long.test.ts'
+const setup = 'packages/server/test/support/setup.ts'
 
-const compiledFile = await compileSources()
+const compiled = await compileSources()
+
+/** Loads the compiled sources instead of the sources. `npm run test:watch` loads the sources, so that it sees their changes. */
+const compiledSources: Plugin = {
+  name: 'compiled-sources',
+  enforce: 'pre',
+  async resolveId(source, importer, options) {
+    const resolved = await this.resolve(source, importer, { ...options, skipSelf: true })
+    const id = resolved && compiled.fileOf(resolved.id)
+    return id ? { id, external: true } : resolved
+  },
+}
 
 export default defineConfig({
-  plugins: [
-    {
-      name: 'compiled-sources',
-      enforce: 'pre',
-      async resolveId(source, importer, options) {
-        const resolved = await this.resolve(source, importer, { ...options, skipSelf: true })
-        const compiled = resolved && compiledFile(resolved.id)
-        return compiled ? { id: compiled, external: true } : resolved
-      },
-    },
-  ],
-  // Workspace packages are tested from their sources; nothing has to be built first.
+  plugins: process.argv.includes('watch') ? [] : [compiledSources],
   resolve: { conditions: ['plenum-source', ...defaultClientConditions] },
   ssr: { resolve: { conditions: ['plenum-source', ...defaultServerConditions] } },
   // The global setup has an environment of its own.
@@ -30,32 +32,40 @@ export default defineConfig({
     pool: 'forks',
     // One more than two processors: tests often wait for disks, sockets and other processes.
     maxWorkers: Math.min(4, Math.max(3, availableParallelism())),
-    sequence: { sequencer: LongestFirst },
     // y-websocket writes every denial to the console, with the token.
     onConsoleLog: (log) => !log.startsWith('Permission denied to access'),
     // These end what hangs and say nothing about speed: machines may be slow.
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    // A test that expects too much of a busy machine passes when it runs again, and is listed at the end of the run.
-    // Tests that look for lost writes have `retry: 0`.
-    retry: 2,
     // Less than clients take to come back by themselves, so that what was not told is missed.
     expect: { poll: { timeout: 15_000 } },
-    reporters: ['default', './scripts/ci-reporter.mjs'],
+    reporters: ['default', './scripts/test-reporter.mjs'],
+    runner: 'packages/server/test/support/runner.ts',
+    provide: { compiledServer: compiled.server },
     projects: [
       {
         extends: true,
         test: {
           name: 'all',
           include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'examples/*.test.ts'],
-          exclude: [ownClock],
-          globalSetup: 'packages/server/test/support/global-setup.ts',
-          setupFiles: 'packages/server/test/support/random-setup.ts',
+          exclude: [ownClock, long],
+          globalSetup: 'packages/server/test/support/services/global-setup.ts',
+          setupFiles: setup,
           isolate: false,
         },
       },
       // They count the timers of their process: nobody else may have set one.
       { extends: true, test: { name: 'client', include: [ownClock] } },
+      {
+        extends: true,
+        test: {
+          name: 'long',
+          include: [long],
+          globalSetup: 'packages/server/test/support/services/global-setup.ts',
+          setupFiles: setup,
+          isolate: false,
+        },
+      },
     ],
   },
 })

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { postgresForTests } from '../packages/server/test/support/services.ts'
+import { givenOrStarted } from '../packages/server/test/support/services/postgres.ts'
 import { type Attack, promised } from './attack.ts'
 import { attacks } from './attacks/index.ts'
 import { type Measurement, startExperiment } from './measure.ts'
@@ -24,7 +24,7 @@ if (chosen.length === 0) {
 }
 const root = fileURLToPath(new URL('..', import.meta.url))
 execFileSync(process.execPath, ['scripts/build.mjs', '--server'], { cwd: root, stdio: 'inherit' })
-const postgres = usesBothDatabases || values.postgres ? await postgresForTests() : undefined
+const postgres = usesBothDatabases || values.postgres ? await givenOrStarted() : undefined
 
 /** Other programs on the machine may spoil a measurement, but a server that breaks a promise breaks it in every attempt. */
 const maxAttempts = 3

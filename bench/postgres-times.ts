@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import type { PostgresService } from '../packages/server/test/support/services.ts'
+import type { PostgresService } from '../packages/server/test/support/services/postgres.ts'
 import { cpuMicrosecondsOf } from './process.ts'
 
 /** The CPU time of each process of PostgreSQL, in microseconds. */

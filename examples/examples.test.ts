@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startServer, type TestServer } from '../packages/server/test/support/harness.ts'
-import { chromiumForTests } from '../packages/server/test/support/browser.ts'
+import { startChromium } from '../packages/server/test/support/services/chromium.ts'
 import { type Backend, startBackend } from './backend.ts'
 import { buildPage } from './build.ts'
 
@@ -19,7 +19,7 @@ describe('[E1] the example in a real browser', () => {
   beforeAll(async () => {
     server = await startServer('sqlite')
     backend = await startBackend({ plenumUrl: server.url, dataDir, pageDir: await buildPage(), port: 0 })
-    browser = await chromium.launch({ executablePath: chromiumForTests(), args: ['--no-sandbox'] })
+    browser = await startChromium()
     page = await openPage()
   }, 300_000)
 

@@ -2,13 +2,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { build, defaultClientConditions } from 'vite'
 import * as given from '../packages/server/test/support/given.ts'
 import { stores, useServer } from '../packages/server/test/support/harness.ts'
 import { tokenFor } from '../packages/server/test/support/user-tokens.ts'
-import { chromiumForTests } from '../packages/server/test/support/browser.ts'
+import { startChromium } from '../packages/server/test/support/services/chromium.ts'
 import examples from './package.json' with { type: 'json' }
 
 const guides = join(import.meta.dirname, '../docs/guides')
@@ -50,7 +50,7 @@ describe.each(stores)('[E2] the code of the guides in a real browser, on %s', (s
     // Inside this folder, so that the bundler finds the packages of the examples.
     folder = mkdtempSync(join(import.meta.dirname, '.guide-'))
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
-    browser = await chromium.launch({ executablePath: chromiumForTests(), args: ['--no-sandbox'] })
+    browser = await startChromium()
   })
 
   afterEach(() => expect(pageErrors.splice(0)).toEqual([]))

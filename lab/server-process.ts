@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { freePort, startGuard } from '../packages/server/test/support/services.ts'
+import { startGuard } from '../packages/server/test/support/services/guard.ts'
+import { freePort } from '../packages/server/test/support/services/postgres.ts'
 
 export interface ServerProcessOptions {
   /** The file of the built program. */

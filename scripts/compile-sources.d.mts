@@ -1,2 +1,7 @@
-/** Compiles the sources unless that is done. Returns a function that returns the compiled file of a source. */
-export function compileSources(): Promise<(file: string) => string | undefined>
+/** Compiles the sources unless that is done. */
+export function compileSources(): Promise<{
+  /** The URL of the compiled `server.ts`. The bundled program of worker threads is beside it. */
+  server: string
+  /** Returns the compiled file of a source, or undefined for any other file. */
+  fileOf(file: string): string | undefined
+}>

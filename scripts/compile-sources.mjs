@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
 import { bundleWorker, isDependency } from './bundle.mjs'
 
@@ -44,8 +44,8 @@ function hashOfSources() {
 }
 
 /**
- * Compiles the sources unless that is done. Returns a function that returns the compiled file of a source, or undefined for
- * any other file.
+ * Compiles the sources unless that is done. Returns the URL of the compiled `server.ts`, beside which is the bundled program
+ * of worker threads, and a function that returns the compiled file of a source, or undefined for any other file.
  */
 export async function compileSources() {
   const folder = join(compiledFolder, hashOfSources())
@@ -61,10 +61,13 @@ export async function compileSources() {
       if (!existsSync(folder)) throw error
     }
   }
-  return (file) =>
-    packages.some((name) => file.startsWith(`${root}packages/${name}/src/`)) && isSource(file)
-      ? join(folder, relative(`${root}packages`, file).replace(/\.tsx?$/, '.js'))
-      : undefined
+  return {
+    server: pathToFileURL(join(folder, 'server/src/server.js')).href,
+    fileOf: (file) =>
+      packages.some((name) => file.startsWith(`${root}packages/${name}/src/`)) && isSource(file)
+        ? join(folder, relative(`${root}packages`, file).replace(/\.tsx?$/, '.js'))
+        : undefined,
+  }
 }
 
 async function compile(folder) {

@@ -1,18 +1,16 @@
 /** Writes pictures of every kind of mail to `docs/images/emails`, or to the folder that is given. Needs a Chromium in PATH. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { chromium, type Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { renderMail } from '../packages/server/src/deliveries/emails/render-mail.ts'
-import { chromiumForTests } from '../packages/server/test/support/browser.ts'
+import { startChromium } from '../packages/server/test/support/services/chromium.ts'
 import { exampleMails, recipient } from './example-mails.ts'
 
 const folder = process.argv[2] ?? 'docs/images/emails'
 const unsubscribeUrl = 'https://plenum.example.com/unsubscribe/token'
 
-const executablePath = chromiumForTests()
-if (executablePath === undefined) throw new Error('Install Chromium, so that it is in PATH.')
 mkdirSync(folder, { recursive: true })
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+const browser = await startChromium()
 
 /** Chromium writes WebP only by its own protocol. */
 async function save(page: Page, name: string): Promise<void> {

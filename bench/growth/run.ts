@@ -1,5 +1,5 @@
 import { availableParallelism, arch } from 'node:os'
-import { type PostgresService, startPostgres } from '../../packages/server/test/support/services.ts'
+import { type PostgresService, startPostgres } from '../../packages/server/test/support/services/postgres.ts'
 import { knownValues, readOptions, showHelp, wholeNumbers } from '../options.ts'
 import { postgresTimes, timeBetween } from '../postgres-times.ts'
 import { figure, median, printTable, progress } from '../report.ts'

@@ -1,4 +1,4 @@
-import type { PostgresService } from '../../packages/server/test/support/services.ts'
+import type { PostgresService } from '../../packages/server/test/support/services/postgres.ts'
 import { sendRequests } from '../load.ts'
 import { figure, median, percentile, printTable, progress } from '../report.ts'
 import type { Kind, TenantServer } from './case.ts'

@@ -1,6 +1,6 @@
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { chromiumForTests } from '../../server/test/support/browser.ts'
+import { startChromium } from '../../server/test/support/services/chromium.ts'
 import * as given from '../../server/test/support/given.ts'
 import { startServer, type TestServer } from '../../server/test/support/harness.ts'
 import { tokenFor } from '../../server/test/support/user-tokens.ts'
@@ -8,19 +8,13 @@ import type * as Plenum from '../src/index.ts'
 import { bundle, servePage } from './support/pages.ts'
 
 let server: TestServer
-let browser: Browser | undefined
+let browser: Browser
 let page: Awaited<ReturnType<typeof servePage>>
 
 beforeAll(async () => {
-  const executablePath = chromiumForTests()
   page = await servePage(await bundle('src/index.ts'))
   server = await startServer('sqlite')
-  browser = executablePath
-    ? await chromium.launch({
-        executablePath,
-        args: ['--no-sandbox', '--host-resolver-rules=MAP * 127.0.0.1'],
-      })
-    : undefined
+  browser = await startChromium({ anyHost: true })
 }, 300_000)
 
 afterAll(async () => {
@@ -50,8 +44,7 @@ async function visit(browser: Browser, host: string, url: string, token: string)
 test(
   '[K11.2] the console of a page warns of a refused origin, of HTML in place of a token, and of a server that does not answer',
   { timeout: 300_000 },
-  async ({ skip }) => {
-    if (!browser) return skip('there is no Chromium, and it cannot be installed here')
+  async () => {
     const token = await tokenFor(await given.tenant(server))
     const otherOrigin = await visit(browser, 'elsewhere.example', server.url, token)
     await expect

@@ -1,7 +1,6 @@
 import { gzipSync } from 'node:zlib'
-import { chromium } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { chromiumForTests } from '../../server/test/support/browser.ts'
+import { startChromium } from '../../server/test/support/services/chromium.ts'
 import * as given from '../../server/test/support/given.ts'
 import { startServer } from '../../server/test/support/harness.ts'
 import type * as Plenum from '../src/rest.ts'
@@ -21,17 +20,12 @@ test('[K13.1] the live client takes less than 22 KB, compressed, without Yjs, an
 test(
   '[2.0.1] [2.0.3] a page of an allowed domain can call a server of another origin, and other pages get an error that says why not',
   { timeout: 300_000 },
-  async ({ skip }) => {
-    const executablePath = chromiumForTests()
-    if (!executablePath) return skip('there is no Chromium, and it cannot be installed here')
+  async () => {
     const code = await bundle('src/rest.ts')
     const page = await servePage(code)
     const server = await startServer('sqlite')
     const { apiKey, authToken } = await given.tenant(server)
-    const browser = await chromium.launch({
-      executablePath,
-      args: ['--no-sandbox', '--host-resolver-rules=MAP * 127.0.0.1'],
-    })
+    const browser = await startChromium({ anyHost: true })
 
     /** Calls the client in a page of this host, and returns the outcomes. */
     const visit = async (host: string) => {

@@ -1,7 +1,7 @@
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ClientMessage } from '@plenum/protocol/realtime'
-import { chromiumForTests } from '../../server/test/support/browser.ts'
+import { startChromium } from '../../server/test/support/services/chromium.ts'
 import * as given from '../../server/test/support/given.ts'
 import { startServer, type TestServer } from '../../server/test/support/harness.ts'
 import { tokenFor } from '../../server/test/support/user-tokens.ts'
@@ -9,14 +9,13 @@ import type { InboxActions, ThreadActions } from '../src/react.ts'
 import { bundle, servePage } from './support/pages.ts'
 
 let server: TestServer
-let browser: Browser | undefined
+let browser: Browser
 let page: Awaited<ReturnType<typeof servePage>>
 
 beforeAll(async () => {
-  const executablePath = chromiumForTests()
   page = await servePage(await bundle('test/support/react-page.ts'))
   server = await startServer('sqlite')
-  browser = executablePath ? await chromium.launch({ executablePath, args: ['--no-sandbox'] }) : undefined
+  browser = await startChromium()
 }, 300_000)
 
 afterAll(async () => {
@@ -81,8 +80,7 @@ const shownIn = async (tab: Page) => {
 test(
   '[K10] components render the current document, and only documents that are rendered stay open',
   { timeout: 300_000 },
-  async ({ skip }) => {
-    if (!browser) return skip('there is no Chromium, and it cannot be installed here')
+  async () => {
     const tenant = await given.tenant(server)
     const ada = await visit(browser, await tokenFor(tenant, 'ada'))
     const bob = await visit(browser, await tokenFor(tenant, 'bob'))
@@ -130,8 +128,7 @@ test(
 test(
   '[K10] what a component wrote while the connection was lost is saved after the component is unmounted',
   { timeout: 300_000 },
-  async ({ skip }) => {
-    if (!browser) return skip('there is no Chromium, and it cannot be installed here')
+  async () => {
     const tenant = await given.tenant(server)
     const ada = await visit(browser, await tokenFor(tenant, 'ada'))
     await expect.poll(ada.shown).toMatchObject({ status: 'connected', role: 'editor' })
@@ -165,8 +162,7 @@ test(
 test(
   '[K6] [K10] useSelf and useOthers follow the presence list, and useOthers renders only when another user changes',
   { timeout: 300_000 },
-  async ({ skip }) => {
-    if (!browser) return skip('there is no Chromium, and it cannot be installed here')
+  async () => {
     const tenant = await given.tenant(server)
     const ada = await visit(browser, await tokenFor(tenant, 'ada'))
     await expect.poll(ada.shown).toMatchObject({ self: ['ada', null], others: [] })
@@ -200,8 +196,7 @@ test(
 test(
   '[K15.3] components render each version that is added, and can restore it',
   { timeout: 300_000 },
-  async ({ skip }) => {
-    if (!browser) return skip('there is no Chromium, and it cannot be installed here')
+  async () => {
     const tenant = await given.tenant(server)
     const ada = await visit(browser, await tokenFor(tenant, 'ada'))
     const bob = await visit(browser, await tokenFor(tenant, 'bob'))
@@ -230,8 +225,7 @@ test(
 test(
   '[K17.3] [K18.3] components render the threads of a document and the inbox, and change them',
   { timeout: 300_000 },
-  async ({ skip }) => {
-    if (!browser) return skip('there is no Chromium, and it cannot be installed here')
+  async () => {
     const tenant = await given.tenant(server)
     const ada = await visit(browser, await tokenFor(tenant, 'ada'))
     const bob = await visit(browser, await tokenFor(tenant, 'bob'))

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isTimeout, isUnavailable } from '../../src/store/engine/failures.ts'
-import { type PostgresService, startPostgres } from '../support/services.ts'
+import { type PostgresService, startPostgres } from '../support/services/postgres.ts'
 import * as given from '../support/given.ts'
 import { startServer, type TestServer } from '../support/harness.ts'
 import { eventually, synced } from '../support/clients/convergence.ts'

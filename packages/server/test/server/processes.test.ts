@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@plenum/client'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { startPostgres } from '../support/services.ts'
+import { startPostgres } from '../support/services/postgres.ts'
 import { createPostgresDatabase } from '../support/harness.ts'
 import {
   buildServer,

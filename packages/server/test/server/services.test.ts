@@ -6,8 +6,14 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
-import { afterEach, expect, inject, onTestFinished, test, vi } from 'vitest'
-import { createDatabase, type PostgresOptions, postgresForTests, startPostgres } from '../support/services.ts'
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
+import {
+  createDatabase,
+  givenOrStarted,
+  type PostgresOptions,
+  startPostgres,
+} from '../support/services/postgres.ts'
+import { postgresForTests } from '../support/services/shared-postgres.ts'
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url))
 
@@ -95,26 +101,27 @@ test('[T1] a PostgreSQL that stops keeps the folder it was given, and the next P
 })
 
 test('[T1] tests use the server of TEST_POSTGRES_URL instead of starting one', async () => {
-  vi.stubEnv('TEST_POSTGRES_URL', inject('postgresUrl'))
-  const given = await postgresForTests()
-  expect(given).toMatchObject({ url: inject('postgresUrl') })
+  const { url } = await postgresForTests()
+  vi.stubEnv('TEST_POSTGRES_URL', url)
+  const given = await givenOrStarted()
+  expect(given).toMatchObject({ url })
   expect(given.kill).toBeUndefined()
   expect(await query(await given.createDatabase(), 'select 1 as one')).toEqual([{ one: 1 }])
   await given.stop()
-  expect(await query(await createDatabase(inject('postgresUrl')), 'select 1 as one')).toEqual([{ one: 1 }])
+  expect(await query(await createDatabase(url), 'select 1 as one')).toEqual([{ one: 1 }])
 })
 
-test('[T1] if the server of TEST_POSTGRES_URL does not answer, postgresForTests fails with a message that names the variable', async () => {
+test('[T1] if the server of TEST_POSTGRES_URL does not answer, the tests fail with a message that names the variable', async () => {
   const postgres = await start()
   await postgres.stop()
   vi.stubEnv('TEST_POSTGRES_URL', postgres.url)
-  await expect(postgresForTests()).rejects.toThrow('TEST_POSTGRES_URL does not answer')
+  await expect(givenOrStarted()).rejects.toThrow('TEST_POSTGRES_URL does not answer')
 })
 
 test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
-  '[T1] when services.ts runs as a program and is ended with %s, its PostgreSQL stops and the data folder is removed',
+  '[T1] when postgres.ts runs as a program and is ended with %s, its PostgreSQL stops and the data folder is removed',
   async (signal) => {
-    const args = ['--import', 'tsx', 'packages/server/test/support/services.ts']
+    const args = ['--import', 'tsx', 'packages/server/test/support/services/postgres.ts']
     const program = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
     const ended = once(program, 'exit')
     onTestFinished(() => void program.kill('SIGKILL'))

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Client, type ClientOptions, createClient } from '@plenum/client'
 import { afterAll, beforeAll, inject } from 'vitest'
@@ -16,7 +15,8 @@ import type { Database } from '../../src/store/engine/db.ts'
 import { openDatabase } from '../../src/store/engine/open.ts'
 import type { Sync } from '../../src/store/engine/group-sync.ts'
 import { type LinkKind, linkOptions } from './links.ts'
-import { createDatabase } from './services.ts'
+import { createDatabase } from './services/postgres.ts'
+import { postgresForTests } from './services/shared-postgres.ts'
 import { createDocumentThreads } from './updates/document-work.ts'
 
 export type Store = 'sqlite' | 'postgres'
@@ -156,7 +156,7 @@ const portOf = ({ url }: TestServer) => new URL(url).port
 async function startOne(store: Store, options: ServerOptions): Promise<TestServer> {
   const { env = {}, sync, jobPollMs, threadLimitMs } = options
   const data = options.data ?? {
-    dataDir: mkdtempSync(join(tmpdir(), 'plenum-test-')),
+    dataDir: store === 'sqlite' ? await createSqliteFolder() : newDataDir(),
     databaseUrl: store === 'postgres' ? await createPostgresDatabase() : undefined,
   }
   const { dataDir, databaseUrl } = data
@@ -286,9 +286,31 @@ export function useServer(store: Store, options?: ServerOptions): TestServer {
   return server
 }
 
+const newDataDir = () => mkdtempSync(join(inject('dataFolder'), 'server-'))
+
+let migratedFile: Promise<string> | undefined
+
+/** Returns a folder with a copy of a migrated database: copying is faster than running all migrations again. */
+async function createSqliteFolder(): Promise<string> {
+  const folder = newDataDir()
+  copyFileSync(await (migratedFile ??= migrateFile()), join(folder, 'plenum.db'))
+  return folder
+}
+
+async function migrateFile(): Promise<string> {
+  const dataDir = newDataDir()
+  const config = readConfig({ DATA_DIR: dataDir, SECRET_KEY: secretKey })
+  const database = await openDatabase(databaseSettingsOf(config))
+  await database.close()
+  return join(dataDir, 'plenum.db')
+}
+
 /** Creates a database with the newest schema and no rows on the PostgreSQL of this run. */
-export const createPostgresDatabase = (): Promise<string> =>
-  createDatabase(inject('postgresUrl'), undefined, inject('migratedDatabase'))
+export async function createPostgresDatabase(): Promise<string> {
+  const { url, migratedDatabase } = await postgresForTests()
+  return createDatabase(url, undefined, migratedDatabase)
+}
 
 /** Creates a database without any schema. */
-export const createEmptyPostgresDatabase = (): Promise<string> => createDatabase(inject('postgresUrl'))
+export const createEmptyPostgresDatabase = async (): Promise<string> =>
+  createDatabase((await postgresForTests()).url)

@@ -1,6 +1,6 @@
 import { createMemoryLinks } from '../../src/platform/server-link/memory-link.ts'
 import type { ServerLink } from '../../src/platform/server-link/server-link.ts'
-import { redisForTests } from './redis.ts'
+import { redisForTests } from './services/redis.ts'
 
 /** How the servers of a test reach each other. */
 export const linksThatConnect = ['memory', 'PostgreSQL', 'Redis'] as const

@@ -1,6 +1,5 @@
-import { chromium } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { chromiumForTests } from '../support/browser.ts'
+import { startChromium } from '../support/services/chromium.ts'
 import { useServer } from '../support/harness.ts'
 import { table } from '../support/table.ts'
 
@@ -26,10 +25,8 @@ describe('[0.1.7] /docs and /openapi.json', () => {
   test(
     '[0.1.7] /docs shows the titles of operations in its sidebar, without warnings, and loads only from its server',
     { timeout: 300_000 },
-    async ({ skip }) => {
-      const executablePath = chromiumForTests()
-      if (!executablePath) return skip('there is no Chromium, and it cannot be installed here')
-      const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+    async () => {
+      const browser = await startChromium()
       try {
         const page = await browser.newPage()
         page.setDefaultTimeout(120_000)

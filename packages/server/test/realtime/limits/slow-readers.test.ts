@@ -1,9 +1,8 @@
 import type { Socket } from 'node:net'
-import { chromium } from 'playwright-core'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { WebSocket } from 'ws'
 import * as Y from 'yjs'
-import { chromiumForTests } from '../../support/browser.ts'
+import { startChromium } from '../../support/services/chromium.ts'
 import * as given from '../../support/given.ts'
 import { anyStore, useServer } from '../../support/harness.ts'
 import { eventually, synced } from '../../support/clients/convergence.ts'
@@ -131,11 +130,9 @@ describe('slow readers of large documents', () => {
     }
   }, 60_000)
 
-  test('[R14.2] a browser joins the pieces of a large document', { timeout: 120_000 }, async ({ skip }) => {
-    const executablePath = chromiumForTests()
-    if (!executablePath) return skip('there is no Chromium, and it cannot be installed here')
+  test('[R14.2] a browser joins the pieces of a large document', { timeout: 120_000 }, async () => {
     const { tenant } = await largeDocument(9)
-    const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+    const browser = await startChromium()
     onTestFinished(() => browser.close())
     const page = await browser.newPage()
     await page.goto(`${server.url}/healthz`)

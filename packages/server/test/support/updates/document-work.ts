@@ -7,8 +7,8 @@ import { startWorker } from '../../../src/platform/threads/worker.ts'
 
 /** The threads of a server. They start from a bundle, which takes a tenth of the time of a start from the sources. */
 export const createDocumentThreads = (options?: DocumentThreadsOptions): DocumentThreads => {
-  const program = inject('workerProgram')
-  return new DocumentThreads(() => startWorker('worker', program), options)
+  const server = inject('compiledServer')
+  return new DocumentThreads(() => startWorker('worker', server), options)
 }
 
 interface Options extends DocumentThreadsOptions {

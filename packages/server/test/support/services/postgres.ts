@@ -1,5 +1,5 @@
-// The services that tests and developers need. As a program it runs one PostgreSQL until Ctrl-C:
-// npx tsx packages/server/test/support/services.ts
+// A PostgreSQL for tests and developers. As a program it runs one until Ctrl-C:
+// npx tsx packages/server/test/support/services/postgres.ts
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomBytes, randomInt } from 'node:crypto'
 import { once } from 'node:events'
@@ -11,6 +11,8 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { Client, escapeIdentifier } from 'pg'
+import { startGuard } from './guard.ts'
+import { findOrInstall, postgresPrograms } from './programs.ts'
 
 export interface PostgresOptions {
   /** Syncs as in production. Otherwise a commit may be lost when the server is killed, and tests are faster. */
@@ -53,7 +55,8 @@ const clusterArguments = [
   '--no-sync',
 ]
 
-export async function postgresForTests(): Promise<TestPostgres> {
+/** The server of TEST_POSTGRES_URL or, without that variable, one that is started now. */
+export async function givenOrStarted(): Promise<TestPostgres> {
   const url = process.env.TEST_POSTGRES_URL
   if (!url) return startPostgres()
   try {
@@ -81,7 +84,7 @@ export async function createDatabase(
 }
 
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresService> {
-  const bin = findPostgres() ?? installPostgres()
+  const bin = findOrInstall(postgresPrograms)
   const user = serverUser()
   const port = options.port ?? (await freePort())
   const url = `postgresql://postgres@127.0.0.1:${port}/postgres`
@@ -240,97 +243,6 @@ async function untilReady(
     await delay(wait)
   }
 }
-
-/**
- * Ends the watched processes and removes the folder when this process ends in any way: also by SIGKILL, and by the
- * SIGTERM with which vitest ends its workers, for which Node emits no `exit`.
- */
-export function startGuard(dataDir: string, temporary: boolean) {
-  // The last line is the process to end, if any; standard input closes when this process ends. SIGQUIT is PostgreSQL's
-  // immediate shutdown, which takes its children along and removes postmaster.pid last.
-  const script = `
-    pid=
-    while read -r line; do pid=$line; done
-    if [ -n "$pid" ]; then
-      kill -QUIT "$pid"
-      tries=0
-      while [ -e postmaster.pid ] && kill -0 "$pid" && [ $tries -lt 100 ]; do
-        sleep 0.05
-        tries=$((tries + 1))
-      done
-      kill -KILL "$pid"
-    fi
-    [ -z "$1" ] || rm -rf "$1" || { sleep 1; rm -rf "$1"; }`
-  const args = ['-c', script, 'guard', temporary ? dataDir : '']
-  const guard = spawn('sh', args, { stdio: ['pipe', 'ignore', 'ignore'], cwd: dataDir, detached: true })
-  const gone = once(guard, 'exit')
-  const input = guard.stdin
-  input.on('error', () => {})
-  guard.unref()
-  // A worker of vitest outlives a run that is interrupted, until its test ends.
-  const close = () => void input.end()
-  if (process.connected) process.once('disconnect', close)
-  return {
-    watch(child: ChildProcess): void {
-      if (child.pid !== undefined) input.write(`${child.pid}\n`)
-      child.once('exit', () => {
-        if (!input.writableEnded) input.write('\n')
-      })
-    },
-    async release(): Promise<void> {
-      process.off('disconnect', close)
-      guard.ref()
-      close()
-      await gone
-    },
-  }
-}
-
-/** The folder with `initdb` and `postgres`. On Debian it depends on the version and is not on the PATH. */
-function findPostgres(): string | undefined {
-  const debian = '/usr/lib/postgresql'
-  const versions = fs.existsSync(debian) ? fs.readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : []
-  const folders = [
-    ...(process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== ''),
-    ...versions.map((version) => join(debian, version, 'bin')),
-  ]
-  return folders.find((folder) => ['initdb', 'postgres'].every((name) => fs.existsSync(join(folder, name))))
-}
-
-function installPostgres(): string {
-  const missing =
-    'PostgreSQL is missing: neither the PATH nor /usr/lib/postgresql holds initdb and postgres. Install it ' +
-    '(on Debian: apt-get install postgresql), or name a server on which databases may be created: ' +
-    'TEST_POSTGRES_URL=postgresql://user:password@127.0.0.1:5432/postgres npm test'
-  if (!canInstall()) throw new Error(missing)
-  // Only the programs are needed, not the system-wide server that the package would otherwise set up and start.
-  const config = '/etc/postgresql-common/createcluster.d'
-  const ownConfig = join(config, 'plenum.conf')
-  const firstCreated = fs.mkdirSync(config, { recursive: true })
-  fs.writeFileSync(ownConfig, 'create_main_cluster = false\n')
-  try {
-    installPackage('postgresql', missing)
-  } finally {
-    fs.rmSync(ownConfig)
-    if (firstCreated && fs.readdirSync(config).length === 0) fs.rmdirSync(config)
-  }
-  const bin = findPostgres()
-  if (!bin) throw new Error(missing)
-  return bin
-}
-
-/** Installs a Debian package. Throws an error with the text `missing` where that is not possible. */
-export function installPackage(name: string, missing: string, settings: Record<string, string> = {}): void {
-  if (!canInstall()) throw new Error(missing)
-  console.log(`Installing the missing Debian package \`${name}\` with apt-get …`)
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', ...settings }
-  for (const args of [['update'], ['install', '-y', '--no-install-recommends', name]]) {
-    const { status, error } = spawnSync('apt-get', args, { env, stdio: 'inherit' })
-    if (status !== 0) throw new Error(`apt-get ${args[0]} failed. ${missing}`, { cause: error })
-  }
-}
-
-const canInstall = () => process.getuid?.() === 0 && fs.existsSync('/etc/debian_version')
 
 type ServerUser = { uid: number; gid: number }
 

@@ -2,9 +2,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { freePort, installPackage, startGuard } from './services.ts'
+import { startGuard } from './guard.ts'
+import { freePort } from './postgres.ts'
+import { findOrInstall, redisProgram } from './programs.ts'
 
 export interface RedisService {
   readonly url: string
@@ -25,7 +27,7 @@ let started: Promise<RedisService> | undefined
 export const redisForTests = (): Promise<RedisService> => (started ??= startRedis())
 
 export async function startRedis(): Promise<RedisService> {
-  const program = findRedis() ?? installRedis()
+  const program = findOrInstall(redisProgram)
   const port = await freePort()
   const dataDir = fs.mkdtempSync(join(tmpdir(), 'plenum-redis-'))
   const guard = startGuard(dataDir, true)
@@ -69,20 +71,4 @@ export async function startRedis(): Promise<RedisService> {
       }
     },
   }
-}
-
-const findRedis = () =>
-  (process.env.PATH ?? '')
-    .split(delimiter)
-    .map((folder) => join(folder, 'redis-server'))
-    .find((file) => fs.existsSync(file))
-
-function installRedis(): string {
-  const missing =
-    'Redis is missing: the PATH does not hold redis-server. Install it (on Debian: apt-get install redis-server).'
-  // At this run level, the package does not start its system-wide server.
-  installPackage('redis-server', missing, { RUNLEVEL: '1' })
-  const program = findRedis()
-  if (!program) throw new Error(missing)
-  return program
 }
