@@ -23,7 +23,7 @@ function gate() {
 }
 
 describe.each(stores)('claims of jobs on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   /** Runners with their own clocks, a year ahead, so that the runner of the server never claims their jobs. */
   async function scene() {

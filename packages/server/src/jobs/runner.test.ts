@@ -12,7 +12,7 @@ import * as jobs from '../store/jobs.ts'
 import { createJobHandlers } from './handlers.ts'
 import { createJobRunner } from './runner.ts'
 
-const server = useServer('sqlite')
+const server = useServer('sqlite', { isOwn: true })
 const organizationId = 'o1'
 const yearMs = 365 * 24 * 60 * 60 * 1000
 

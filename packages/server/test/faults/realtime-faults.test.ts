@@ -337,7 +337,7 @@ describe('an update that is not durable yet', () => {
 })
 
 describe('many documents on one connection', () => {
-  const server = useServer('sqlite')
+  const server = useServer('sqlite', { isOwn: true })
 
   test('[R9] a document deleted before its updates are stored does not delay other documents on the connection', async () => {
     const tenant = await given.tenant(server)
@@ -390,7 +390,7 @@ describe('many documents on one connection', () => {
 })
 
 describe('a client that sends too much', () => {
-  const server = useServer('sqlite')
+  const server = useServer('sqlite', { isOwn: true })
 
   test('[R14] a client that requests the document a thousand times at once gets fewer than 50 answers and all content', async () => {
     const tenant = await given.tenant(server)

@@ -11,7 +11,7 @@ const refused = (message: string, status = 400) => ({
 const padding = 'x'.repeat(100_000)
 
 describe.each(stores)('large bodies with CRDT data on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   async function scene() {
     const { client, headers } = await given.tenant(server)

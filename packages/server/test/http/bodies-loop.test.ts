@@ -14,7 +14,7 @@ const list = (count: number, make: (index: number) => string) =>
   `[${Array.from({ length: count }, (_, i) => make(i)).join()}]`
 
 describe('bodies that take long to parse', () => {
-  const server = useServer('sqlite')
+  const server = useServer('sqlite', { isOwn: true })
 
   /** Returns for how long a call with these fields of `data` blocks the event loop. */
   async function heldBy(

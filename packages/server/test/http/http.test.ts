@@ -24,7 +24,7 @@ const refused = (status: number, message: string) => ({
 const malformed = refused(400, 'Malformed request.')
 
 describe('[0.1] HTTP', () => {
-  const server = useServer('sqlite')
+  const server = useServer('sqlite', { isOwn: true })
   let tenant: given.Tenant
   beforeAll(async () => {
     tenant = await given.tenant(server)

@@ -7,7 +7,7 @@ import { openHttp } from '../support/clients/raw-http.ts'
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost:a\r\n\r\n`
 
 describe('pipelined requests', () => {
-  const server = useServer('sqlite')
+  const server = useServer('sqlite', { isOwn: true })
 
   test('[S5.3] a connection that sends 20 requests at once gets 5 answers, then RESOURCE_EXHAUSTED, and is closed', async () => {
     const connection = openHttp(server.url)

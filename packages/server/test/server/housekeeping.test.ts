@@ -28,7 +28,7 @@ const kindsOfData = [
 ]
 
 describe.each(stores)('housekeeping on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const documentRef = { organizationId: 'o1', documentId: 'd1' }
 
   function housekeeping(afterMs: number, database: Database = server.database) {

@@ -15,7 +15,7 @@ import { RealtimeSocket } from '../support/clients/realtime-socket.ts'
 const eventually = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 30_000, interval: 100 })
 
 describe.each(stores)('/metrics on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const value = (name: string, labels?: Record<string, string>) =>
     eventually(() => metric(server, name, labels))
 

@@ -14,7 +14,7 @@ import {
 } from '../support/harness.ts'
 
 describe.each(stores)('migrations on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   test('[2] the migration 0003 removes every leading www. from stored domains, so that they can be deleted', async () => {
     const tenant = await given.tenant(server)

@@ -15,7 +15,7 @@ const add = (apiKey: string, organizationId: string) => (db: Db) =>
 const namesOf = (results: readonly PromiseSettledResult<unknown>[]) => results.map(({ status }) => status)
 
 describe.each(stores)('short writes on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const stored = async (apiKey: string) => {
     const found = await organizations.findMany(server.database.read, apiKey, ids)
     return found.map(({ id }) => id).toSorted()

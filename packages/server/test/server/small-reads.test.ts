@@ -8,7 +8,7 @@ import { withPostgres } from '../support/postgres-faults.ts'
 const numbers = Array.from({ length: 150 }, (_, n) => n)
 
 describe.each(stores)('reads at the same time on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   test('[P2.2] [P13] each request gets the organization that it asks for, of its own API key', async () => {
     const tenants = await Promise.all([given.tenant(server), given.tenant(server)])
@@ -43,7 +43,7 @@ describe.each(stores)('reads at the same time on %s', (store) => {
 })
 
 describe('reads at the same time on PostgreSQL', () => {
-  const server = useServer('postgres')
+  const server = useServer('postgres', { isOwn: true })
 
   test('[1.7] a token that another server has reset is refused from that moment on', async () => {
     const { client, apiKey, workspaceId, workspaceAuthToken } = await given.tenant(server)

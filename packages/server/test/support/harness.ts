@@ -272,16 +272,38 @@ export function become(server: TestServer, other: TestServer): void {
   Object.defineProperties(server, Object.getOwnPropertyDescriptors(other))
 }
 
-/** One server for all tests of a `describe`. */
-export function useServer(store: Store, options?: ServerOptions): TestServer {
+/** The servers that all tests of this process share. */
+const shared = new Map<Store, Promise<TestServer>>()
+
+/** What tests must not touch on a shared server, because it would change or show what other tests do. */
+const ownOnly = ['clock', 'logged', 'server', 'bus', 'data', 'stop', 'restart'] as const
+
+async function sharedServer(store: Store): Promise<TestServer> {
+  if (!shared.has(store)) shared.set(store, startServer(store))
+  const server = {} as TestServer
+  become(server, (await shared.get(store)) as TestServer)
+  for (const name of ownOnly) {
+    const refuse = () => {
+      throw new Error(`The server is shared: to use its ${name}, call useServer(store, { isOwn: true }).`)
+    }
+    Object.defineProperty(server, name, { get: refuse, configurable: true, enumerable: false })
+  }
+  return server
+}
+
+/**
+ * A server for all tests of a `describe`. Without options the tests of other files use it too: each creates a tenant of its
+ * own and sees nothing of the others. With options, or `isOwn`, it belongs to the `describe`.
+ */
+export function useServer(store: Store, options?: ServerOptions & { isOwn?: true }): TestServer {
   const server = {} as TestServer
   beforeAll(async () => {
-    become(server, await startServer(store, options))
+    become(server, await (options ? startServer(store, options) : sharedServer(store)))
   })
   afterAll(async () => {
-    await server.stop?.()
+    if (options) await server.stop?.()
     // The test file is kept until the end of the run. Its server and the server's log need not be.
-    for (const name of Object.keys(server)) delete server[name as keyof TestServer]
+    for (const name of Object.getOwnPropertyNames(server)) delete server[name as keyof TestServer]
   })
   return server
 }

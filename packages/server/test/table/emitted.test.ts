@@ -16,7 +16,7 @@ test('[R9] every operation that may change access is a write with an API key', (
 })
 
 describe.each(stores)('messages that operations publish to open sessions on %s', (store: Store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   /** Creates a tenant and collects all bus messages about it from now on. */
   const listening = async () => {

@@ -55,7 +55,7 @@ function sorted(answers: Answer[]) {
 }
 
 describe.each(stores)('idempotency on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   test('[I1] [I1.3] a repeated call with the same Idempotency-Key and body gets the same bytes and has no second effect, also after a partial failure', async () => {
     const tenant = await given.tenant(server)

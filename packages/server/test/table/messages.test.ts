@@ -69,7 +69,7 @@ describe('[R10.8] the declared messages of /realtime', () => {
 })
 
 describe.each(stores)('the messages of a client on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   test.each(sent)('[R10.8] the example of %s gets a declared answer', async (type, message) => {
     const tenant = await given.tenant(server)
@@ -94,7 +94,7 @@ describe.each(stores)('the messages of a client on %s', (store) => {
 })
 
 describe('the fields of the messages of a client', () => {
-  const server = useServer('sqlite')
+  const server = useServer('sqlite', { isOwn: true })
 
   test.each(sent)(
     '[R10.1] %s with a field of a wrong type or without a required field closes the connection, names the field and changes nothing',

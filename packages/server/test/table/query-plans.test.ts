@@ -37,7 +37,7 @@ const statementsOf = (run: MockInstance<SqliteConnection['run']>) => [
 ]
 
 describe('the queries of SQLite, which has no statistics', () => {
-  const server = useServer('sqlite')
+  const server = useServer('sqlite', { isOwn: true })
   afterEach(() => vi.restoreAllMocks())
   /** The parts of the plan with which SQLite runs the statement. */
   const planOf = async (statement: string) => {

@@ -36,7 +36,7 @@ function wrongFor(schema: Schema): fc.Arbitrary<unknown> | undefined {
 }
 
 describe('[0.3] the type of every field', () => {
-  const server = useServer('sqlite')
+  const server = useServer('sqlite', { isOwn: true })
   const runs = 10
 
   const entries = table.filter(({ operation, version }) => version === operation.versions.at(-1))

@@ -137,7 +137,7 @@ const writes: { operation: string; isForViewers?: true; input: (annotationId: st
 const hiddenPerOperation = 3
 
 describe.each(stores)('the visibility matrix on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   afterEach(() => {
     server.clock.offsetMs = 0

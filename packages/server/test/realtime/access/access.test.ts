@@ -45,8 +45,8 @@ describe('[25.9] the oracle of the access matrix gives the listed result in the 
 })
 
 describe('access to live documents', () => {
-  const server = useServer(anyStore)
-  const postgres = useServer('postgres')
+  const server = useServer(anyStore, { isOwn: true })
+  const postgres = useServer('postgres', { isOwn: true })
 
   test.each(
     scenes.map((scene, turn): [AccessType, Scene['definedBy'], number] => [

@@ -35,7 +35,7 @@ async function opened(client: RawClient): Promise<RawClient> {
 }
 
 describe.each(stores)('ownership of Yjs client ids on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   /** Creates a tenant with a document. `open` opens its editor with a token of a role, `grant` stores a role. */
   async function tenantWithDocument() {

@@ -161,7 +161,7 @@ async function revoke(
 }
 
 describe.each(stores)('revoked access on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   test.each(revocations)(
     '[R9] [R9.1] [R9.2] $cause takes effect before the next message of a client',

@@ -8,7 +8,7 @@ import { type Dialect, rawClient } from '../../support/clients/raw-clients.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
 
 describe.each(stores)('owners of Yjs client ids on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const organizationId = 'org_1'
 
   test('[R8.5] Yjs client ids keep their owners when their editor is migrated into a document that another user has open', async () => {

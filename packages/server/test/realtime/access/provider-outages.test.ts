@@ -92,7 +92,7 @@ describe.each(stores)('the attempts to ask a permission provider, on %s', (store
 })
 
 describe.each(stores)('a permission provider at a private address, on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   test('[N1] the server does not connect to it, and denies', async () => {
     const tenant = await given.tenant(server)

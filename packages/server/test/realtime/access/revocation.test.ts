@@ -14,7 +14,7 @@ const organization = { type: 'organization', id: organizationId } as const
 const users = [{ userId: 'ada', accessRole: 'viewer' as const }]
 
 describe.each(stores)('tokens and later changes of access on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   afterEach(() => {
     server.clock.offsetMs = 0

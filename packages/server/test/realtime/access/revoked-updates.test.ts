@@ -35,7 +35,7 @@ const revocations = {
 }
 
 describe.each(stores)('updates that wait while access ends on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   async function scene(dialect: Dialect) {
     const tenant = await given.tenant(server)

@@ -24,7 +24,7 @@ function connect(client: Pick<ReturnType<typeof createClient>, 'connect'>, token
 }
 
 describe.each(stores)('errors of the client on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   test('[K11] a user without access to a document gets an error event that names the document', async () => {
     const tenant = await given.tenant(server)

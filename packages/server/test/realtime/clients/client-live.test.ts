@@ -41,7 +41,7 @@ function connect(server: Pick<TestServer, 'client'>, token: ConnectOptions['toke
 }
 
 describe.each(stores)('live documents of the client on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   async function scene(...userIds: string[]) {
     const tenant = await given.tenant(server)

@@ -8,7 +8,7 @@ import { editorName } from '../../support/clients/open-clients.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
 
 describe.each(stores)('stateless messages of Hocuspocus providers on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   /** Opens an editor and collects the stateless messages that arrive there. */
   async function scene() {

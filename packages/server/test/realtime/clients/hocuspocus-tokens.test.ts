@@ -24,7 +24,7 @@ function collectEvents() {
 }
 
 describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   /** Moves the clock of the server until the test ends. */
   const moveClock = (ms: number) => {

@@ -49,7 +49,7 @@ const hello = (() => {
 const emptyBytes = Uint8Array.of(0)
 
 describe('messages of other Hocuspocus provider versions', () => {
-  const server = useServer(anyStore)
+  const server = useServer(anyStore, { isOwn: true })
 
   test('[R6.6] a provider that does not send its version is accepted', async () => {
     const tenant = await given.tenant(server)

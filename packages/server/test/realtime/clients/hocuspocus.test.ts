@@ -11,7 +11,7 @@ import { tokenFor } from '../../support/user-tokens.ts'
 const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 
 describe.each(stores)('Hocuspocus clients on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   test('[R6] two clients and a late joiner see the same text', async () => {
     const tenant = await given.tenant(server)

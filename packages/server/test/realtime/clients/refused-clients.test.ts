@@ -31,7 +31,7 @@ async function delayedClose(server: TestServer, token: string, name?: string): P
 }
 
 describe.each(stores)('refused y-websocket clients on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   test('[R46] [R46.1] a client that is refused again gets the same code and reason after a delay of 1 s', async () => {
     const tenant = await given.tenant(server)

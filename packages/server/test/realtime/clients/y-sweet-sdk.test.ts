@@ -28,7 +28,7 @@ const failed = (status: number) => ({ cause: { code: 'ServerError', status } })
 const unauthenticated = { cause: { code: 'InvalidAuthProvided' } }
 
 describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   const scene = async () => {
     const tenant = await given.tenant(server)

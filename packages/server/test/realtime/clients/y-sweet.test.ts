@@ -16,7 +16,7 @@ import { tokenFor } from '../../support/user-tokens.ts'
 const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 
 describe.each(stores)('Y-Sweet clients on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   /** Creates a document with the SDK and returns the SDK. */
   const scene = async (docId = editorName) => {

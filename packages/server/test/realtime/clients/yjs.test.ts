@@ -16,7 +16,7 @@ import { tokenFor } from '../../support/user-tokens.ts'
 const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 
 describe.each(stores)('y-websocket clients on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   test('[R1] [R1.1] two clients and a late joiner see the same text', async () => {
     const tenant = await given.tenant(server)

@@ -24,7 +24,7 @@ function contrastWithWhite(hex: string): number {
 }
 
 describe.each(stores)('presence over sockets on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const connect = async (tenant: given.Tenant, userId = 'ada', role?: 'viewer' | 'editor') =>
     RealtimeSocket.connect(server, await tokenFor(tenant, userId, { role }))
   /** Opens the document as a backend, which receives the list and is not listed. */
@@ -412,7 +412,7 @@ describe('presence of dead connections', () => {
 })
 
 describe.each(stores)('large presence lists on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const connect = async (tenant: given.Tenant, userId: string) =>
     RealtimeSocket.connect(server, await tokenFor(tenant, userId, { role: 'viewer' }))
   const large = 'x'.repeat(16_000)

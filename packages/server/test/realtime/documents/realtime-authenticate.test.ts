@@ -8,7 +8,7 @@ import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 const documentRef = { organizationId: 'org_1', documentId: 'doc_1' }
 
 describe.each(stores)('authentication at /realtime on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const connect = async (tenant: given.Tenant) => RealtimeSocket.connect(server, await tokenFor(tenant))
 
   test('[R5] [R5.1] [R10] a client authenticates with a token in the first message or in the address, and a backend with its headers', async () => {

@@ -8,7 +8,7 @@ import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 const documentRef = { organizationId: 'org_1', documentId: 'doc_1' }
 
 describe.each(stores)('opening documents at /realtime on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const connect = async (tenant: given.Tenant) => RealtimeSocket.connect(server, await tokenFor(tenant))
 
   test('[R10] a client that lists a topic twice gets each change once', async () => {
@@ -135,7 +135,7 @@ describe.each(stores)('opening documents at /realtime on %s', (store) => {
 })
 
 describe('the editor limit of a connection', () => {
-  const server = useServer(anyStore)
+  const server = useServer(anyStore, { isOwn: true })
 
   test('[R10.7] a connection has at most 1,000 editors', async () => {
     const tenant = await given.tenant(server)

@@ -11,7 +11,7 @@ import { RealtimeSocket, DocumentView } from '../../support/clients/realtime-soc
 const documentRef = { organizationId: 'org_1', documentId: 'doc_1' }
 
 describe.each(stores)('resuming on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const connect = async (tenant: given.Tenant, userId = 'ada') =>
     RealtimeSocket.connect(server, await tokenFor(tenant, userId))
   const broadcast = ({ client }: given.Tenant, liveStateDataId: string, data: Record<string, unknown>) =>

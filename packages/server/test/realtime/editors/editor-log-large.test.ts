@@ -19,7 +19,7 @@ const bytesOf = (length: number, seed: number) => {
 const isSame = (a: Uint8Array | null | undefined, b: Uint8Array) => a != null && Buffer.compare(a, b) === 0
 
 describe.each(stores)('large editors on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const read = (apiKey: string, at = editorRef) => editorLog.read(server.database.read, apiKey, at)
   const partsIn = async (apiKey: string) => {
     const parts = server.database.read.selectFrom('editor_snapshot_parts').select('part')

@@ -10,7 +10,7 @@ import { createRandom, testSeed } from '../../support/random.ts'
 import { RealtimeSocket, DocumentView } from '../../support/clients/realtime-socket.ts'
 
 describe.each(stores)('messages in any order on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   test.each([1, 2, 3, 4, 5, 6])(
     '[R10] after well-formed messages in random order, each live state is answered, the connection works and no presence is left (run %i)',

@@ -40,7 +40,7 @@ async function settled({ socket }: RawSocket): Promise<void> {
 }
 
 describe.each(stores)('bursts of messages on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   async function read(token: string, editorId: string): Promise<string | undefined> {
     const reader = rawClient(server, 'yjs', { organizationId: 'org_1', documentId: 'doc_1', editorId, token })

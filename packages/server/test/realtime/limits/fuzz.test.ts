@@ -158,7 +158,7 @@ async function attackWhileUsersType(
 }
 
 describe('[R8] hostile clients', () => {
-  const server = useServer(anyStore)
+  const server = useServer(anyStore, { isOwn: true })
 
   test.each(dialects)(
     '[R8] [R8.2] random frames at /%s close at most their own connection',

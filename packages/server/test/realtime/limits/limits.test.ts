@@ -12,7 +12,7 @@ import { yjsClient } from '../../support/clients/yjs-client.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
 
 describe('clients that use too many resources', () => {
-  const server = useServer(anyStore)
+  const server = useServer(anyStore, { isOwn: true })
 
   test('[R14] [R14.1] a slow reader does not stop the updates to other clients, is closed with 4008, and gets the whole text when it reconnects', async () => {
     const tenant = await given.tenant(server)

@@ -37,7 +37,7 @@ async function pauseDuringAnswer(reader: WebSocket): Promise<void> {
 }
 
 describe('slow readers of large documents', () => {
-  const server = useServer(anyStore)
+  const server = useServer(anyStore, { isOwn: true })
 
   /** Creates an editor with `parts` parts of text and waits until all of it is stored. */
   async function largeDocument(parts: number) {

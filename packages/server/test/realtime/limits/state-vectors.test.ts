@@ -13,7 +13,7 @@ const vectorOf = (clients: number) =>
   Y.encodeStateVector(new Map(Array.from({ length: clients }, (_, client) => [client + 1, 1])))
 
 describe('large state vectors', () => {
-  const server = useServer(anyStore)
+  const server = useServer(anyStore, { isOwn: true })
   const viewers = async (count: number) => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add({ ...editorRef, type: 'text', data: 'x'.repeat(300_000) })

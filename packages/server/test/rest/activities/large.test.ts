@@ -11,7 +11,7 @@ const many = 20_000
 const largeBytes = 16_000
 
 describe.each(stores)('many activities on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   async function scene(count: number, shape: { isImmutable?: boolean; bytes?: number } = {}) {
     const tenant = await tenantWithLog(server)

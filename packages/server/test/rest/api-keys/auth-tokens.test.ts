@@ -6,7 +6,7 @@ const jwt = expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/)
 const notFound = { status: 'NOT_FOUND', httpStatus: 404, message: 'API key not found.' }
 
 describe.each(stores)('auth tokens on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   test('[1.6] get returns the same token every time', async () => {
     const { client, apiKey, authToken } = await given.tenant(server)

@@ -13,7 +13,7 @@ const reservedName = (userId: string) =>
   `userId must not be "${userId}": writes of your backend are stored under this name.`
 
 describe.each(stores)('auth on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   const generate = (tenant: given.Tenant, data: unknown) =>
     server.post('/v2/auth/generate_token', { data }, tenant.headers)

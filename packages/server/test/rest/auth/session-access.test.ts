@@ -59,7 +59,7 @@ const roleOf = (decision: Decision | undefined) =>
   decision?.allowed ? decision.accessRole : (decision?.reason ?? 'nothing')
 
 describe.each(stores)('access of sessions on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   const decisionsOf = async (
     { apiKey }: { apiKey: string },

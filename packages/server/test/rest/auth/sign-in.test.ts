@@ -17,7 +17,7 @@ const organization = (id: string, differs: Partial<PermissionResource> = {}): Pe
 })
 
 describe.each(stores)('sign-in on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const now = () => Date.now() + server.clock.offsetMs
   const inSeconds = (seconds: number) => Math.floor(now() / 1000) + seconds
 

@@ -8,7 +8,7 @@ import { jwks, userToken, verify } from '../../support/token-scenes.ts'
 const signedBy = (token: string) => decodeProtectedHeader(token).kid
 
 describe.each(stores)('signing keys on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const hour = 60 * 60 * 1000
   const day = 24 * hour
 

@@ -3,7 +3,7 @@ import { startServer, stores, useServer } from '../../support/harness.ts'
 import { ada, comment, commentCalls, documentId, grace, organizationId, ref, v1 } from './calls.ts'
 
 describe.each(stores)('adding comments on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const { tenantWithDocument } = commentCalls(server)
 
   test('[19.1.2] annotations of authors who may not write are refused, without a profile, and the others are added', async () => {

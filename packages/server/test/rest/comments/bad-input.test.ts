@@ -8,7 +8,7 @@ const braced = (count: number) => Array.from({ length: count }, (_, index) => `{
 const annotationOf = (...commentData: object[]) => ({ commentAnnotations: [{ commentData }] })
 
 describe.each(stores)('bad input for comments on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const { tenantWithDocument } = commentCalls(server)
 
   test('[19.0.1] a comment that is too long, or mentions too many users, is refused and changes nothing', async () => {

@@ -5,7 +5,7 @@ import { stores, useServer } from '../../support/harness.ts'
 import { ada, comment, commentCalls, documentId, grace, organizationId, ref } from './calls.ts'
 
 describe.each(stores)('deleting annotations on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const { tenantWithDocument } = commentCalls(server)
 
   test('[19.4] the annotations that fit all selectors are deleted with everything inside', async () => {

@@ -5,7 +5,7 @@ import { seed } from '../../support/large-data.ts'
 import { comment, commentCalls, documentId, organizationId, ref } from './calls.ts'
 
 describe.each(stores)('large threads on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const { tenantWithDocument } = commentCalls(server)
 
   /** Two annotations that are as large as possible: many comments, many mentions, users with long profiles. */

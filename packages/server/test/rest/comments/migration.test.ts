@@ -7,7 +7,7 @@ const source = { organizationId, documentId: 'old' }
 const target = { organizationId, documentId: 'new' }
 
 describe.each(stores)('moving documents with annotations on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const { tenantWithDocument } = commentCalls(server)
 
   async function tenantWithBoth() {

@@ -8,7 +8,7 @@ import { comment, commentCalls, documentId, organizationId, ref } from './calls.
 const page = { ...ref, pageSize: 50 }
 
 describe.each(stores)('the statements of a page of annotations on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const { tenantWithDocument } = commentCalls(server)
   afterEach(() => vi.restoreAllMocks())
 
@@ -46,7 +46,7 @@ describe.each(stores)('the statements of a page of annotations on %s', (store) =
 })
 
 describe('the statements of adding annotations on PostgreSQL', () => {
-  const server = useServer('postgres')
+  const server = useServer('postgres', { isOwn: true })
   const { tenantWithDocument } = commentCalls(server)
   afterEach(() => vi.restoreAllMocks())
 
@@ -70,7 +70,7 @@ describe('the statements of adding annotations on PostgreSQL', () => {
 })
 
 describe('the rows that a page of annotations reads', () => {
-  const server = useServer('sqlite')
+  const server = useServer('sqlite', { isOwn: true })
   const { tenantWithDocument } = commentCalls(server)
   afterEach(() => vi.restoreAllMocks())
 

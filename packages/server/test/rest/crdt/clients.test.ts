@@ -9,7 +9,7 @@ const editorRef = { ...document, editorId: 'e1' }
 
 /** REST and clients write to the same log here. The clients do not declare the type of their content, unless a test says so. */
 describe.each(stores)('[R4] editors that clients created, on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   const tenant = async () => {
     const tenant = await given.tenant(server)

@@ -11,7 +11,7 @@ const refused = (message: string, status = 'INVALID_ARGUMENT', code = 400) => ({
 })
 
 describe.each(stores)('crdt on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const document = { organizationId: 'o1', documentId: 'd1' }
   const editorRef = { ...document, editorId: 'e1' }
   const text = (data: string, editorId = 'e1') => ({ ...document, editorId, data, type: 'text' as const })

@@ -18,7 +18,7 @@ const paragraphs = (word: string, count: number) =>
   Array.from({ length: count }, (_, i) => `<p id="${i}">${`${word} ipsum `.repeat(90)}${i}</p>`).join('')
 
 describe.each(stores)('large documents on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   /** Requests with a body encoded in advance and a response that is not parsed, so the measured time is the server’s. */
   const requests =

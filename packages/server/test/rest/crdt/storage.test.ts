@@ -15,7 +15,7 @@ const unreadable = (details: unknown) => ({
 })
 
 describe.each(stores)('crdt storage on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const document = { organizationId: 'o1', documentId: 'd1' }
   const editorRef = { ...document, editorId: 'e1' }
   const text = (data: string, editorId = 'e1') => ({ ...document, editorId, data, type: 'text' as const })

@@ -58,7 +58,7 @@ async function tenantWith(server: TestServer) {
 }
 
 describe.each(stores)('large deletions on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   const deleting = (work: () => Promise<unknown>, minWrites = 5) => runInShortSteps(server, work, minWrites)
 

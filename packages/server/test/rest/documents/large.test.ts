@@ -8,7 +8,7 @@ import { runInShortSteps } from '../../support/other-tenant.ts'
 const organizationId = 'big'
 
 describe.each(stores)('large document migrations on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   async function scene() {
     const tenant = await given.tenant(server)

@@ -17,7 +17,7 @@ const refused = (message: string, status = 'INVALID_ARGUMENT') => ({
 })
 
 describe.each(stores)('document migrations on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const organizationId = 'o1'
   const migrationInput = { organizationId, documentId: 'old', newDocumentId: 'new' }
 

@@ -3,7 +3,7 @@ import { stores, useServer } from '../../support/harness.ts'
 import { documentCalls, ids, internalId, missing, organizationId, plain, v1 } from './calls.ts'
 
 describe.each(stores)('documents.update on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const { tenantWithOrganization, add, addFolders, all, one, post, refuseAll } = documentCalls(server)
 
   test('[10.3] update merges the keys of the request, and null removes a key', async () => {

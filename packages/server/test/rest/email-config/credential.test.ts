@@ -20,7 +20,7 @@ const unset = {
 }
 
 describe.each(stores)('email credential on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const tenant = async () => {
     const found = await given.tenant(server)
     return {

@@ -4,7 +4,7 @@ import { stores, useServer } from '../../support/harness.ts'
 import { comment, commentCalls, documentId, grace, organizationId, ref } from '../comments/calls.ts'
 
 describe.each(stores)('the event log on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const { tenantWithDocument } = commentCalls(server)
 
   test('[27.1] [27.1.1] every change is one event, and a reader continues behind the last one', async () => {

@@ -3,7 +3,7 @@ import { stores, useServer } from '../../support/harness.ts'
 import { chain, folderCalls, organizationId, refused } from './calls.ts'
 
 describe.each(stores)('folders.update on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const { tenantWithOrganization, add, all, one, post } = folderCalls(server)
 
   test('[9.3] update renames a folder and keeps its parent', async () => {

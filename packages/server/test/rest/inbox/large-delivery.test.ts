@@ -9,7 +9,7 @@ const members = 3000
 const [first, last] = ['u1', 'u999']
 
 describe.each(stores)('a notification about an event to many members on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   test('[18.7.9] [S1] [S2] 3,000 members are notified of an event in short steps, each exactly once, and all at the same moment', async () => {
     const { apiKey, reply, bodiesOf, expectBodies } = await scene(server)

@@ -18,7 +18,7 @@ const full = {
 const dense = (bytes: number) => Array.from({ length: bytes / 2 }, () => 1)
 
 describe.each(stores)('limits of live state on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const connect = async (tenant: given.Tenant) =>
     RealtimeSocket.connect(server, await tokenFor(tenant, 'ada'))
   const broadcast = ({ client }: given.Tenant, liveStateDataId: string, data: Record<string, unknown>) =>

@@ -10,7 +10,7 @@ const evil = (merge: boolean) =>
   `{"organizationId":"o1","documentId":"d1","liveStateDataId":"player","merge":${merge},"data":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"nested":{"__proto__":{"polluted":1}},"toString":"x","ok":1}}`
 
 describe.each(stores)('live state on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const documentRef = { organizationId: 'o1', documentId: 'd1' }
   const channel = { ...documentRef, liveStateDataId: 'player' }
   const done = {

@@ -12,7 +12,7 @@ import { runInShortSteps } from '../../support/other-tenant.ts'
 const organizationId = 'big'
 
 describe.each(stores)('notifications with many recipients on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   async function scene() {
     const tenant = await given.tenant(server)

@@ -16,7 +16,7 @@ const batches = Array.from({ length: count / 6 }, (_, at) =>
 )
 
 describe.each(stores)('lists of items with large data on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   let tenant: given.Tenant
 
   beforeAll(async () => {

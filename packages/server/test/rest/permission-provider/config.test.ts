@@ -7,7 +7,7 @@ const url = 'https://example.com/permissions'
 const authToken = 'a-token-of-the-provider'
 
 describe.each(stores)('permission provider config on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const tenant = async () => {
     const found = await given.tenant(server)
     return {

@@ -23,7 +23,7 @@ const accessOf = async (client: Client) =>
   (await permissionsOf(client, 'u1', { documentIds: ['d1'] }))?.documents?.d1
 
 describe.each(stores)('access rules on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const scene = () => folderScene(server)
 
   type Level = 'key' | 'folder' | 'document'

@@ -11,7 +11,7 @@ const numbered = <T>(count: number, make: (index: number) => T) =>
   Array.from({ length: count }, (_, i) => make(i))
 
 describe.each(stores)('permissions of many users in deep folders on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   let tenant: given.Tenant
 
   beforeAll(async () => {

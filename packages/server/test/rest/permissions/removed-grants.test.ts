@@ -7,7 +7,7 @@ const document = (id: string) => ({ type: 'document' as const, id, organizationI
 
 /** A removed grant stays stored to override older tokens. No operation shows it. */
 describe.each(stores)('removed grants on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   const idsAt = async ({ client }: given.Tenant, level: { documentId?: string } = {}) => {
     const { data } = await client.users.get({ organizationId, ...level })

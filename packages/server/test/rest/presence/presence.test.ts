@@ -15,7 +15,7 @@ const invalid = (message: string) => ({
 })
 
 describe.each(stores)('presence on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const documentRef = { organizationId: 'o1', documentId: 'd1' }
   const day = 24 * 60 * 60 * 1000
   const now = () => Date.now() + server.clock.offsetMs

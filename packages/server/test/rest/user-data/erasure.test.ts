@@ -139,7 +139,7 @@ async function tenantWithAda(server: TestServer) {
 }
 
 describe.each(stores)('userData.delete on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const rowsNaming = async (tenant: given.Tenant, pattern: RegExp) =>
     Object.entries(await stored(server, tenant)).flatMap(([name, rows]) =>
       rows

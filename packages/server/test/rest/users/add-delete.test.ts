@@ -10,7 +10,7 @@ const organizationId = 'org_1'
 const refused = (message: string) => ({ status: 'INVALID_ARGUMENT', message })
 
 describe.each(stores)('users.add and users.delete on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const id = expect.stringMatching(/^[0-9a-f]{32}$/)
   const added = { success: true, id, message: 'User added.' }
   const updated = { success: true, id, message: 'User updated.' }
@@ -350,7 +350,7 @@ describe.each(stores)('users.add and users.delete on %s', (store) => {
 })
 
 describe('users.add and users.delete at the same time, on PostgreSQL', () => {
-  const server = useServer('postgres')
+  const server = useServer('postgres', { isOwn: true })
 
   test('[12.4] a user who leaves one organization while joining another keeps the profile', async () => {
     const { client, apiKey } = await given.tenant(server)

@@ -24,7 +24,7 @@ const groups = async (tenant: given.Tenant) => {
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds
 
 describe.each(stores)('users.get on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   type Query = Omit<Parameters<given.Tenant['client']['users']['get']>[0], 'organizationId'>
   type Users = { userId: string }[]

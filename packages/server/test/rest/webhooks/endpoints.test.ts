@@ -11,7 +11,7 @@ const unknown = { httpStatus: 404, status: 'NOT_FOUND', message: 'Advanced webho
 const hourMs = 60 * 60 * 1000
 
 describe.each(stores)('webhook endpoints on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const tenant = async () => {
     const found = await given.tenant(server)
     await found.client.advancedWebhookConfig.update({ isEnabled: true })

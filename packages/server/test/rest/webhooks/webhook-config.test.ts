@@ -23,7 +23,7 @@ const ecKey = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   .toString('base64')
 
 describe.each(stores)('webhook config on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
   const tenant = async () => {
     const found = await given.tenant(server)
     return {

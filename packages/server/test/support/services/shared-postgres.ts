@@ -22,9 +22,9 @@ type Answer = SharedPostgres | { missing: string } | { failed: string }
 export async function servePostgres(): Promise<{ url: string; stop(): Promise<void> }> {
   let started: Promise<TestPostgres> | undefined
   let answer: Promise<Answer> | undefined
-  const server = createServer(async (_request, response) => {
+  const server = createServer((_request, response) => {
     answer ??= describe((started ??= givenOrStarted()))
-    response.end(JSON.stringify(await answer))
+    void answer.then((known) => response.end(JSON.stringify(known)))
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   // A run that is interrupted need not wait for it.
@@ -44,6 +44,7 @@ async function describe(starting: Promise<TestPostgres>): Promise<Answer> {
     return { url, migratedDatabase: await createMigratedDatabase(url) }
   } catch (error) {
     if (error instanceof MissingProgram) {
+      // oxlint-disable-next-line no-console -- long before the end of the run, which says it again
       console.log(`${error.message} Until then, the tests that need it are skipped.`)
       return { missing: error.message }
     }
