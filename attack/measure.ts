@@ -19,14 +19,8 @@ export interface Experiment {
   stop(): Promise<void>
 }
 
-export async function startExperiment({
-  main,
-  databaseUrl,
-}: {
-  main: string
-  databaseUrl: string | undefined
-}): Promise<Experiment> {
-  const server = await startServer(main, databaseUrl)
+export async function startExperiment(databaseUrl: string | undefined): Promise<Experiment> {
+  const server = await startServer(databaseUrl)
   const { url, pid } = server
   const bystander = fork(new URL('./bystander.ts', import.meta.url), {
     execArgv: ['--conditions=plenum-source', '--import', 'tsx'],

@@ -2,9 +2,7 @@
  * Attacks a server of this repository as one tenant could, and shows how much another tenant is delayed.
  *   npm run attack -- [--short] [--sqlite | --postgres] [part of an attack's name]
  */
-import { execFileSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { givenOrStarted } from '../packages/server/test/support/services/postgres.ts'
 import { type Attack, promised } from './attack.ts'
@@ -22,8 +20,6 @@ if (chosen.length === 0) {
   const names = realAttacks.map(({ name }) => `  ${name}`).join('\n')
   throw new Error(`No attack's name contains "${positionals.join(' ')}". The attacks are:\n${names}`)
 }
-const root = fileURLToPath(new URL('..', import.meta.url))
-execFileSync(process.execPath, ['scripts/build.mjs', '--server'], { cwd: root, stdio: 'inherit' })
 const postgres = usesBothDatabases || values.postgres ? await givenOrStarted() : undefined
 
 /** Other programs on the machine may spoil a measurement, but a server that breaks a promise breaks it in every attempt. */
@@ -46,7 +42,7 @@ for (const database of ['sqlite', 'postgres'] as const) {
       const databaseUrl = database === 'postgres' ? await postgres?.createDatabase() : undefined
       const size = values.short ? 'short' : 'full'
       // A new server for each attack: what one attack leaves behind must not count for the next.
-      const experiment = await startExperiment({ main: '../packages/server/dist/main.js', databaseUrl })
+      const experiment = await startExperiment(databaseUrl)
       const measured = await experiment.run(attack, size)
       await experiment.stop()
       baseline ??= measured

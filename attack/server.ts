@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startMeasuredProcess } from '../bench/process.ts'
+import { programFile } from '../packages/server/test/support/processes/programs.ts'
+import { startServerProcess } from '../packages/server/test/support/processes/server-process.ts'
 
 export interface ServerUnderAttack {
   url: string
@@ -16,26 +17,30 @@ export interface ServerUnderAttack {
   stop(): Promise<void>
 }
 
-/** Starts the built server in a process of its own. `main` is the program that `npm start` runs. */
-export async function startServer(main: string, databaseUrl: string | undefined): Promise<ServerUnderAttack> {
+/** Starts the built server in a process of its own. */
+export async function startServer(databaseUrl: string | undefined): Promise<ServerUnderAttack> {
   const dataDir = mkdtempSync(join(tmpdir(), 'plenum-attack-'))
   const env = {
     DATA_DIR: dataDir,
     SECRET_KEY: 'a secret key that only the attacks use',
     LIMIT_CREATE_WORKSPACE_PER_HOUR: '0',
     LIMIT_WORKSPACE_REQUESTS_PER_MINUTE: '0',
-    // The default of the limit. `startMeasuredProcess` would switch the limit off.
-    LIMIT_CREATED_BY_OPENING_PER_MINUTE: '100',
     LOG_LEVEL: 'fatal',
     ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
   }
   const loopWatch = new URL('./loop-watch.mjs', import.meta.url).href
-  const { port, process: child, stop } = await startMeasuredProcess(main, env, ['--import', loopWatch])
+  const server = await startServerProcess({
+    program: await programFile('server'),
+    env,
+    execArgv: ['--import', loopWatch],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  const { url, pid, child } = server
   const kilobytes = (field: string) =>
-    Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1])
+    Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
   return {
-    url: `http://127.0.0.1:${port}`,
-    pid: child.pid as number,
+    url,
+    pid,
     async longestLoopMs() {
       child.send('loop')
       const [{ longestMs }] = (await once(child, 'message')) as [{ longestMs: number }]
@@ -44,9 +49,9 @@ export async function startServer(main: string, databaseUrl: string | undefined)
     residentMegabytes: () => kilobytes('VmRSS') / 1024,
     peakMegabytes: () => kilobytes('VmHWM') / 1024,
     // 5 resets VmHWM (proc(5)).
-    forgetPeak: () => writeFileSync(`/proc/${child.pid}/clear_refs`, '5'),
+    forgetPeak: () => writeFileSync(`/proc/${pid}/clear_refs`, '5'),
     async stop() {
-      await stop()
+      await server.terminate()
       rmSync(dataDir, { recursive: true, force: true })
     },
   }

@@ -7,13 +7,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { ServerProcess } from '../packages/server/test/support/processes/server-process.ts'
 import { createTenant } from '../attack/tenant.ts'
 import { startPostgres } from '../packages/server/test/support/services/postgres.ts'
 import { body, type Case } from './case.ts'
 import { commentCases, createTeam, teamToken } from './comment-cases.ts'
 import { type Load, sendRequests } from './load.ts'
 import { knownValues, readOptions } from './options.ts'
-import { type MeasuredProcess, startMeasuredProcess } from './process.ts'
+import { cpuMicrosecondsOf, startMeasuredServer } from './process.ts'
 import { median, percentile } from './report.ts'
 
 const { values: options } = readOptions({
@@ -90,7 +91,7 @@ const chosenDatabases = knownValues('--database', options.database, databases)
 
 /** A started server, with the headers of an API key that has organizations, users and documents, and of one of these users. */
 interface Target {
-  server: MeasuredProcess
+  server: ServerProcess
   headers: Record<'backend' | 'user', Record<string, string>>
 }
 
@@ -98,7 +99,7 @@ const requestCountOf = ({ share }: Case) => Math.ceil(requestsPerRound * share)
 
 async function startTarget(env: Record<string, string>): Promise<Target> {
   const profile = process.env.PROFILE ? ['--cpu-prof', `--cpu-prof-dir=${process.env.PROFILE}`] : []
-  const server = await startMeasuredProcess('../packages/server/dist/main.js', env, profile)
+  const server = await startMeasuredServer('../packages/server/dist/main.js', env, profile)
   const { client, headers } = await createTenant(`http://127.0.0.1:${server.port}`, 'bench@example.com')
   await client.organizations.add({ organizations: [{ organizationId: 'org', organizationName: 'Acme' }] })
   const users = Array.from({ length: 100 }, (_, i) => ({
@@ -127,7 +128,7 @@ async function startTarget(env: Record<string, string>): Promise<Target> {
 const dataDir = mkdtempSync(join(tmpdir(), 'plenum-bench-'))
 const usesSqlite = chosenDatabases.includes('sqlite')
 const postgres = chosenDatabases.includes('postgres') ? await startPostgres({ durable: true }) : undefined
-const echo = await startMeasuredProcess('./echo.mjs', {})
+const echo = await startMeasuredServer('./echo.mjs', {})
 const targets = new Map<string, Target>()
 if (usesSqlite) targets.set('SQLite', await startTarget({ DATA_DIR: dataDir, DATABASE_URL: '' }))
 if (postgres) {
@@ -144,24 +145,24 @@ interface Sample {
 const samples = new Map<string, Sample[]>()
 async function measure(
   key: string,
-  server: MeasuredProcess,
+  server: ServerProcess,
   load: Omit<Load, 'port' | 'connectionCount'>,
   startsJobs = false,
 ) {
-  const cpuBefore = server.cpuMicroseconds()
+  const cpuBefore = cpuMicrosecondsOf(server.pid)
   const result = await sendRequests({ ...load, port: server.port, connectionCount })
   if (startsJobs) await untilIdle(server)
-  const micros = (server.cpuMicroseconds() - cpuBefore) / load.requestCount
+  const micros = (cpuMicrosecondsOf(server.pid) - cpuBefore) / load.requestCount
   return { key, micros, ...result }
 }
 
 /** Waits until the server uses less than 2 % of a core. */
-async function untilIdle(server: MeasuredProcess): Promise<void> {
+async function untilIdle(server: ServerProcess): Promise<void> {
   const windowMs = 100
   for (let used = Infinity; used > windowMs * 20;) {
-    const before = server.cpuMicroseconds()
+    const before = cpuMicrosecondsOf(server.pid)
     await new Promise((resolve) => setTimeout(resolve, windowMs))
-    used = server.cpuMicroseconds() - before
+    used = cpuMicrosecondsOf(server.pid) - before
   }
 }
 
@@ -210,7 +211,7 @@ for (const [key, ofCase] of samples) {
   ]
   console.log(`| ${cells.join(' | ')} |`)
 }
-for (const { server } of targets.values()) await server.stop()
-await echo.stop()
+for (const { server } of targets.values()) await server.terminate()
+await echo.terminate()
 await postgres?.stop()
 rmSync(dataDir, { recursive: true, force: true })

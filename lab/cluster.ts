@@ -1,30 +1,23 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, createClient } from '@plenum/client'
 import { createTenant, userToken } from '../attack/tenant.ts'
 import type { Tenant } from '../packages/server/test/support/given.ts'
+import { type Program, programFile } from '../packages/server/test/support/processes/programs.ts'
+import { ServerProcess } from '../packages/server/test/support/processes/server-process.ts'
+import { Proxy } from '../packages/server/test/support/proxy.ts'
 import { startRedis, type RedisService } from '../packages/server/test/support/services/redis.ts'
 import { type PostgresService, startPostgres } from '../packages/server/test/support/services/postgres.ts'
-import { type Proxy, startProxy } from './proxy.ts'
-import { ServerProcess } from './server-process.ts'
 
 /** How servers reach each other; `sqlite`: one server with the embedded database. */
 export const links = ['sqlite', 'none', 'postgres', 'redis'] as const
 export type Link = (typeof links)[number]
 
-/** The programs that `build.ts` writes: the real server, and broken ones for controls. */
-export type Program = 'main' | 'early-answers' | 'changed-server'
-
 /** PostgreSQL and Redis, for all clusters of a run. */
 export class LabServices {
-  readonly programs: string
   #postgres: Promise<PostgresService> | undefined
   #redis: Promise<RedisService> | undefined
-
-  constructor(programs: string) {
-    this.programs = programs
-  }
 
   /** It syncs as in production. */
   postgres(): Promise<PostgresService> {
@@ -71,6 +64,8 @@ export class Cluster {
   readonly proxies: readonly Proxy[]
   /** Servers to which the load balancer sends no new connections. */
   readonly drained: Set<ServerProcess>
+  /** The open file with the log of the servers. */
+  readonly log: number
   readonly #reader: ServerProcess
 
   private constructor(
@@ -87,6 +82,7 @@ export class Cluster {
       | 'proxies'
       | 'entrances'
       | 'drained'
+      | 'log'
     >,
     reader: ServerProcess,
   ) {
@@ -101,15 +97,24 @@ export class Cluster {
     this.proxies = parts.proxies
     this.entrances = parts.entrances
     this.drained = parts.drained
+    this.log = parts.log
     this.#reader = reader
   }
 
   static async start(services: LabServices, options: ClusterOptions): Promise<Cluster> {
-    const { link, program = 'main', proxied } = options
+    const { link, program = 'server', proxied } = options
     const folder = mkdtempSync(join(tmpdir(), 'plenum-lab-'))
-    const programOf = (name: Program) => join(services.programs, `${name}.js`)
     const env = { ...(await settingsOf(services, options, folder)), ...options.env }
-    const reader = await ServerProcess.create({ program: programOf('main'), env, folder })
+    // Of all servers.
+    const log = openSync(join(folder, 'servers.log'), 'a')
+    const createServer = async (one: Program, settings: Record<string, string>) =>
+      ServerProcess.create({
+        program: await programFile(one),
+        env: { LOG_LEVEL: 'warn', ...settings },
+        cwd: folder,
+        stdio: ['ignore', log, log],
+      })
+    const reader = await createServer('server', env)
     // The real server makes the schema and the tenant, also for controls.
     await reader.start()
     const tenant = await createTenant(reader.url, 'lab@example.com')
@@ -122,16 +127,16 @@ export class Cluster {
     for (let index = 0; index < count; index++) {
       const own = { ...env }
       if (proxied !== undefined) proxies.push(await proxySettings(own, proxied))
-      servers.push(await ServerProcess.create({ program: programOf(program), env: own, folder }))
+      servers.push(await createServer(program, own))
     }
     await Promise.all(servers.map((server) => server.start()))
     const drained = new Set<ServerProcess>()
-    const portsOf = (list: readonly ServerProcess[]) =>
-      list.filter((server) => !drained.has(server)).map(({ port }) => port)
-    const balancer = await startProxy(() => portsOf(servers))
+    const urlsOf = (list: readonly ServerProcess[]) =>
+      list.filter((server) => !drained.has(server)).map(({ url }) => url)
+    const balancer = await Proxy.start(() => urlsOf(servers))
     // A client that prefers a server moves to another one when it is down.
     const entrances = await Promise.all(
-      servers.map((server) => startProxy(() => portsOf([server, ...servers]), { prefersFirst: true })),
+      servers.map((server) => Proxy.start(() => urlsOf([server, ...servers]), { prefersFirst: true })),
     )
     const { DATABASE_URL: databaseUrl } = env as { DATABASE_URL?: string }
     return new Cluster(
@@ -147,6 +152,7 @@ export class Cluster {
         proxies,
         entrances,
         drained,
+        log,
       },
       reader,
     )
@@ -177,7 +183,8 @@ export class Cluster {
 
   async stop(): Promise<void> {
     for (const proxy of [this.balancer, ...this.entrances, ...this.proxies]) proxy.close()
-    for (const server of [...this.servers, this.#reader]) await server.close()
+    for (const server of [...this.servers, this.#reader]) await server.kill()
+    closeSync(this.log)
     rmSync(this.folder, { recursive: true, force: true })
   }
 }
@@ -212,10 +219,8 @@ async function proxySettings(
   proxied: 'database' | 'redis',
 ): Promise<Proxy> {
   const names = proxied === 'redis' ? ['REDIS_URL'] : ['DATABASE_URL', 'DATABASE_LISTEN_URL']
-  const urls = names.map((name) => settings[name] ?? '')
-  const port = Number(new URL(urls[0] ?? '').port)
-  const proxy = await startProxy(() => [port])
-  for (const [index, name] of names.entries()) settings[name] = withPort(urls[index] ?? '', proxy.port)
+  const proxy = await Proxy.start(settings[names[0] as string] ?? '')
+  for (const name of names) settings[name] = proxy.urlFor(settings[name] ?? '')
   return proxy
 }
 

@@ -70,7 +70,7 @@ export const severalServers: readonly Link[] = ['none', 'postgres', 'redis']
 export const believesToBeAlone: Control = {
   name: 'servers that believe that no other uses the database',
   shows: 'problems',
-  cluster: { program: 'changed-server', env: { LAB_CHANGE: 'alone' } },
+  cluster: { program: 'changedServer', env: { LAB_CHANGE: 'alone' } },
 }
 
 /** Servers that neither send messages nor look for changes in the database. */
@@ -78,7 +78,7 @@ export const knowsNoOther: Control = {
   name: 'servers that do not know of each other',
   shows: 'problems',
   cluster: {
-    program: 'changed-server',
+    program: 'changedServer',
     env: {
       LAB_CHANGE: 'alone',
       // No server listens at port 1.

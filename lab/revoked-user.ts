@@ -4,7 +4,7 @@ import type { Cluster } from './cluster.ts'
 import { commitTimesOf } from './commit-times.ts'
 import { createDocuments } from './documents.ts'
 import { organizationId, RawEditor } from './raw-editor.ts'
-import type { ServerProcess } from './server-process.ts'
+import type { ServerProcess } from '../packages/server/test/support/processes/server-process.ts'
 
 /** Users who write at every server without pause, each in a document of its own, and lose access. */
 export class RevokedUsers {

@@ -1,5 +1,4 @@
 import { knownValues, readOptions, showHelp, wholeNumbers } from '../bench/options.ts'
-import { buildPrograms } from './build.ts'
 import { LabServices, type Link, links } from './cluster.ts'
 import { Experiment } from './experiment.ts'
 import type { Fault, Result } from './fault.ts'
@@ -62,8 +61,7 @@ const plan = faults
       .filter((link) => chosenLinks.includes(link))
       .map((link) => ({ fault, link, group: groupOf(fault, link) })),
   )
-const programs = buildPrograms()
-const services = new LabServices(programs.folder)
+const services = new LabServices()
 let isInterrupted = false
 process.once('SIGINT', () => {
   isInterrupted = true
@@ -77,7 +75,6 @@ try {
   }
 } finally {
   await services.stop()
-  programs.remove()
 }
 const made = plan.map(({ group }) => group)
 console.log(`\n${tableOf(made)}`)

@@ -4,7 +4,7 @@ import type { Result, Scene } from './fault.ts'
 import { compareWithStored } from './oracle.ts'
 import { Observers } from './observers.ts'
 import { RevokedUsers } from './revoked-user.ts'
-import type { ServerProcess } from './server-process.ts'
+import type { ServerProcess } from '../packages/server/test/support/processes/server-process.ts'
 import type { WriterReport } from './writers.ts'
 
 /** What a fault does while clients write. */

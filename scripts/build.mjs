@@ -3,61 +3,20 @@
 //   build.mjs                              all
 //   build.mjs --protocol [folder]          only the protocol, with its types
 //   build.mjs --client [folder]            only the client, with its types
-//   build.mjs --server [folder] [files]    only the server, unless it is already built from the same sources;
-//                                          the files are bundled as further programs beside main.js
+//   build.mjs --server [folder]            only the server, unless it is already built from the same sources
 import { execFileSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { createRequire } from 'node:module'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
-import { bundle, bundleClient, bundleProtocol, bundleWorker } from './bundle.mjs'
+import { dirname, join } from 'node:path'
+import { buildServer as writeServer, hashOfServer } from './build-server.mjs'
+import { bundleClient, bundleProtocol } from './bundle.mjs'
 
-function hashOfSources() {
-  const hash = createHash('sha256')
-  // The lock file too, because the bundles contain dependencies.
-  for (const file of ['package-lock.json', 'openapi.json', 'scripts/build.mjs', 'scripts/bundle.mjs'])
-    hash.update(readFileSync(file))
-  for (const folder of ['packages/protocol/src', 'packages/server/src']) {
-    for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
-      if (/\.(ts|mjs)$/.test(file)) hash.update(file).update(readFileSync(join(folder, file)))
-    }
-  }
-  return hash.digest('hex')
-}
-
-/** Loaded from node_modules: CommonJS packages, and the native package of SQLite. */
-const unbundled = new Set(['@photostructure/sqlite', 'fastify', 'ioredis', 'pg', 'pino', 'prom-client', 'ws'])
-
-async function buildServer(dist, programs = []) {
+async function buildServer(dist) {
   const stamp = join(dist, 'built-from')
-  const sources = hashOfSources()
+  const sources = hashOfServer()
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) return
-  const entries = {
-    main: 'packages/server/src/main.ts',
-    ...Object.fromEntries(programs.map((file) => [basename(file, '.ts'), file])),
-  }
   rmSync(dist, { recursive: true, force: true })
-  await bundle(entries, dist, 'node', (id) => id.startsWith('node:') || unbundled.has(id))
-  await bundleWorker(dist)
-  copyFileSync('packages/server/src/store/engine/checkpoint-worker.mjs', join(dist, 'checkpoint-worker.mjs'))
-  // The only file of @scalar/fastify-api-reference that the server needs.
-  const scalar = dirname(createRequire(import.meta.url).resolve('@scalar/fastify-api-reference'))
-  copyFileSync(join(scalar, 'js/standalone.js'), join(dist, 'reference.js'))
-  // Building openapi.json from the table takes 60 ms, which would block the event loop at the first request.
-  writeFileSync(join(dist, 'openapi.json'), JSON.stringify(JSON.parse(readFileSync('openapi.json', 'utf8'))))
-  // For `npx plenum` in a clone.
-  chmodSync(join(dist, 'main.js'), 0o755)
+  await writeServer(dist)
   writeFileSync(stamp, sources)
 }
 
@@ -102,8 +61,8 @@ function copyTypes(from, dist, targetOf) {
   }
 }
 
-const [option, folder, ...programs] = process.argv.slice(2)
+const [option, folder] = process.argv.slice(2)
 const builds = (name) => option === undefined || option === `--${name}`
 if (builds('protocol')) await buildProtocol(folder ?? 'packages/protocol/dist')
-if (builds('server')) await buildServer(folder ?? 'packages/server/dist', programs)
+if (builds('server')) await buildServer(folder ?? 'packages/server/dist')
 if (builds('client')) await buildClient(folder ?? 'packages/client/dist')

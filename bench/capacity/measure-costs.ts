@@ -1,3 +1,4 @@
+import { residentKilobytesOf } from '../process.ts'
 import { type Cluster, type Services, startCluster } from '../nodes/cluster.ts'
 import { progress } from '../report.ts'
 import { fitCosts, type Observation } from './fit.ts'
@@ -136,7 +137,7 @@ async function observeOne(cluster: Cluster, { rounds, warmUpRounds, seconds, ...
     return kilobytes
   }
   const kilobytes = {
-    server: cluster.servers[0]!.residentKilobytes(),
+    server: residentKilobytesOf(cluster.servers[0]!.pid),
     ten: await observeConnections(10),
     alone: await observeConnections(1),
   }

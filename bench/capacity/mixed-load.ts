@@ -1,3 +1,4 @@
+import { residentKilobytesOf } from '../process.ts'
 import { setTimeout as wait } from 'node:timers/promises'
 import {
   clientsOf,
@@ -78,7 +79,7 @@ export async function runMixedLoad(
     // On a busy machine, the servers are behind.
     await waitUntilQuiet(clients, quietMilliseconds)
   })
-  const kilobytes = cluster.servers.reduce((sum, server) => sum + server.residentKilobytes(), 0)
+  const kilobytes = cluster.servers.reduce((sum, server) => sum + residentKilobytesOf(server.pid), 0)
   for (const cursor of cursors.values()) cursor.close()
   await closeRooms(rooms)
   return { used, ...(await counters()), residentMegabytes: kilobytes / 1024 }

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { ServerProcess } from '../../packages/server/test/support/processes/server-process.ts'
 import { createTenant } from '../../attack/tenant.ts'
-import { type MeasuredProcess, startMeasuredProcess } from '../process.ts'
+import { startMeasuredServer } from '../process.ts'
 import type { Target } from './client.ts'
 import { type Dialect, hocuspocus, yWebsocket } from './dialects.ts'
 
@@ -16,7 +17,7 @@ export interface Contender {
 }
 
 export interface RunningServer {
-  measured: MeasuredProcess
+  measured: ServerProcess
   /** Returns how a client opens the document with this name. Each client number is another user. */
   target(room: string, dialect: Dialect, client?: number): Target
   /** Starts a new process on the same data. */
@@ -35,7 +36,7 @@ interface ServerOptions {
 
 async function startServer(options: ServerOptions, storage: 'disk' | 'memory'): Promise<RunningServer> {
   const dataDir = storage === 'disk' ? mkdtempSync(join(tmpdir(), 'plenum-bench-')) : undefined
-  const start = () => startMeasuredProcess(options.script, { DATA_DIR: dataDir ?? '' }, options.execArgv)
+  const start = () => startMeasuredServer(options.script, { DATA_DIR: dataDir ?? '' }, options.execArgv)
   const measured = await start()
   const prepared = await options.prepare?.(`http://127.0.0.1:${measured.port}`)
   const running: RunningServer = {
@@ -48,11 +49,11 @@ async function startServer(options: ServerOptions, storage: 'disk' | 'memory'): 
       answersSync: options.answersSync ?? true,
     }),
     async restart() {
-      await running.measured.stop()
+      await running.measured.terminate()
       running.measured = await start()
     },
     async stop() {
-      await running.measured.stop()
+      await running.measured.terminate()
       if (dataDir) rmSync(dataDir, { recursive: true, force: true })
     },
   }

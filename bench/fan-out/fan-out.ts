@@ -1,3 +1,4 @@
+import { cpuMicrosecondsOf } from '../process.ts'
 import type { RunningServer } from './contenders.ts'
 import type { Dialect } from './dialects.ts'
 import type { Client } from './client.ts'
@@ -36,10 +37,10 @@ export async function fanOut(running: RunningServer, dialect: Dialect, load: Loa
   await waitUntilQuiet(clients, 500)
 
   const framesBefore = framesOf(clients)
-  const cpuBefore = running.measured.cpuMicroseconds()
+  const cpuBefore = cpuMicrosecondsOf(running.measured.pid)
   await sendEvenly(rooms, load)
   await waitUntilQuiet(clients, quietMilliseconds)
-  const cpu = running.measured.cpuMicroseconds() - cpuBefore
+  const cpu = cpuMicrosecondsOf(running.measured.pid) - cpuBefore
   const frames = framesOf(clients) - framesBefore
 
   await closeRooms(rooms)

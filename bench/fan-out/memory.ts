@@ -1,5 +1,6 @@
+import { cpuMicrosecondsOf, residentKilobytesOf } from '../process.ts'
+import type { ServerProcess } from '../../packages/server/test/support/processes/server-process.ts'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { MeasuredProcess } from '../process.ts'
 import { Client, type Target } from './client.ts'
 import type { Contender } from './contenders.ts'
 import type { Dialect } from './dialects.ts'
@@ -37,10 +38,10 @@ export async function idleCost(
     (room, client) => running.target(room, dialect, client),
     { connectionCount, connectionsPerDocument: 10, settleSeconds },
     async () => {
-      const cpuBefore = measured.cpuMicroseconds()
+      const cpuBefore = cpuMicrosecondsOf(measured.pid)
       const startedAt = performance.now()
       await wait(idleSeconds * 1000)
-      return (measured.cpuMicroseconds() - cpuBefore) / 10 / (performance.now() - startedAt)
+      return (cpuMicrosecondsOf(measured.pid) - cpuBefore) / 10 / (performance.now() - startedAt)
     },
   )
   await running.stop()
@@ -49,7 +50,7 @@ export async function idleCost(
 
 /** Opens connections, half of them before the memory is first read, and runs `whileIdle` while they are idle. */
 export async function withIdleConnections<T>(
-  server: MeasuredProcess,
+  server: ServerProcess,
   targetOf: (room: string, client: number) => Target,
   { connectionCount, connectionsPerDocument, settleSeconds }: IdleLoad,
   whileIdle: () => Promise<T>,
@@ -75,9 +76,9 @@ export async function withIdleConnections<T>(
   // The first connections are not measured: they fill spare memory of the process and load what all connections share.
   const half = connectionCount / 2
   await open(half)
-  const kilobytesBefore = server.residentKilobytes()
+  const kilobytesBefore = residentKilobytesOf(server.pid)
   await open(connectionCount)
-  const kilobytes = (server.residentKilobytes() - kilobytesBefore) / half
+  const kilobytes = (residentKilobytesOf(server.pid) - kilobytesBefore) / half
   const idle = await whileIdle()
   await Promise.all(clients.map((client) => client.close()))
   return { kilobytes, idle }

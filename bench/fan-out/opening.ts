@@ -1,3 +1,4 @@
+import { cpuMicrosecondsOf } from '../process.ts'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Client } from './client.ts'
 import type { Contender, RunningServer } from './contenders.ts'
@@ -81,13 +82,13 @@ async function waitUntilSaved(client: Client, count: number): Promise<void> {
 }
 
 async function timedOpen(running: RunningServer, name: string, dialect: Dialect) {
-  const cpuBefore = running.measured.cpuMicroseconds()
+  const cpuBefore = cpuMicrosecondsOf(running.measured.pid)
   const began = performance.now()
   const client = await Client.open(running.target(name, dialect, 1))
   // A server may send the state in several frames.
   while (performance.now() - client.lastReceivedAt < quietMilliseconds) await wait(10)
   const milliseconds = client.lastReceivedAt - began
-  const cpuMilliseconds = (running.measured.cpuMicroseconds() - cpuBefore) / 1000
+  const cpuMilliseconds = (cpuMicrosecondsOf(running.measured.pid) - cpuBefore) / 1000
   const bytes = client.received.reduce((sum, { byteLength }) => sum + byteLength, 0)
   const text = textOf(client.received)
   await client.close()

@@ -1,3 +1,4 @@
+import { cpuMicrosecondsOf } from '../process.ts'
 import { availableParallelism, arch } from 'node:os'
 import { type PostgresService, startPostgres } from '../../packages/server/test/support/services/postgres.ts'
 import { knownValues, readOptions, showHelp, wholeNumbers } from '../options.ts'
@@ -74,9 +75,9 @@ async function measureOnce(measured: Measured, postgres: PostgresService | undef
   const { one, target, requestCount } = measured
   await one.before?.(requestCount)
   const databaseBefore = postgres && postgresTimes(postgres)
-  const serverBefore = target.server.cpuMicroseconds()
+  const serverBefore = cpuMicrosecondsOf(target.server.pid)
   const { latencies, failures } = await one.run(requestCount)
-  const serverMicros = (target.server.cpuMicroseconds() - serverBefore) / requestCount
+  const serverMicros = (cpuMicrosecondsOf(target.server.pid) - serverBefore) / requestCount
   const databaseMicros =
     postgres && databaseBefore ? timeBetween(databaseBefore, postgresTimes(postgres)) / requestCount : 0
   if (failures.length > 0) throw new Error(`${one.title}: ${failures.length} requests failed: ${failures[0]}`)

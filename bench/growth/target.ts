@@ -2,18 +2,19 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
+import type { ServerProcess } from '../../packages/server/test/support/processes/server-process.ts'
 import { createTenant } from '../../attack/tenant.ts'
 import { createClient } from '../../packages/client/src/index.ts'
 import { openDatabase } from '../../packages/server/src/store/engine/open.ts'
 import type { PostgresService } from '../../packages/server/test/support/services/postgres.ts'
-import { type MeasuredProcess, startMeasuredProcess } from '../process.ts'
+import { startMeasuredServer } from '../process.ts'
 import { progress } from '../report.ts'
 import type { Case, Kind, TenantServer } from './case.ts'
 import { Rows } from './rows.ts'
 
 /** A server with a database in which each kind has a certain number of rows. */
 export interface Target {
-  server: MeasuredProcess
+  server: ServerProcess
   /** By the name of the kind. */
   cases: ReadonlyMap<string, Case[]>
   tenants: ReadonlyMap<string, TenantServer>
@@ -42,7 +43,7 @@ export async function startTarget(
     LIMIT_CREATE_WORKSPACE_PER_HOUR: '0',
   }
   const profile = process.env.PROFILE ? ['--cpu-prof', `--cpu-prof-dir=${process.env.PROFILE}`] : []
-  const start = () => startMeasuredProcess('../packages/server/dist/main.js', env, profile)
+  const start = () => startMeasuredServer('../packages/server/dist/main.js', env, profile)
 
   const first = await start()
   const prepared = []
@@ -50,7 +51,7 @@ export async function startTarget(
     const tenant = await createTenant(`http://127.0.0.1:${first.port}`, `${kind.name}@example.com`)
     prepared.push({ kind, tenant, ...(await kind.prepare(tenant)) })
   }
-  await first.stop()
+  await first.terminate()
 
   const startedAt = performance.now()
   const database = await openDatabase({
@@ -81,7 +82,7 @@ export async function startTarget(
     cases,
     tenants,
     async stop() {
-      await server.stop()
+      await server.terminate()
       rmSync(dataDir, { recursive: true, force: true })
     },
   }

@@ -1,12 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
+import type { ServerProcess } from '../../packages/server/test/support/processes/server-process.ts'
 import { type RedisService, startRedis } from '../../packages/server/test/support/services/redis.ts'
 import { type PostgresService, startPostgres } from '../../packages/server/test/support/services/postgres.ts'
 import type { Target } from '../fan-out/client.ts'
 import { preparePlenum } from '../fan-out/contenders.ts'
 import { yWebsocket } from '../fan-out/dialects.ts'
 import { postgresTimes, timeBetween } from '../postgres-times.ts'
-import { cpuMicrosecondsOf, type MeasuredProcess, startMeasuredProcess } from '../process.ts'
+import { cpuMicrosecondsOf, startMeasuredServer } from '../process.ts'
 
 /** How the servers of a cluster reach each other. With `polling`, no message passes between them. */
 export const linkNames = ['notify', 'redis', 'polling'] as const
@@ -33,7 +34,7 @@ export interface Usage {
 
 /** Some servers on one database. */
 export interface Cluster {
-  servers: readonly MeasuredProcess[]
+  servers: readonly ServerProcess[]
   /** The credentials of the API key. */
   headers: Record<string, string>
   /** How a client opens the document with this name. The clients take turns on the servers. */
@@ -84,9 +85,9 @@ export async function startCluster(
     ...(link === 'polling' && { DATABASE_LISTEN_URL: unreachableUrl, LOG_LEVEL: 'error' }),
   }
   const profile = process.env.PROFILE ? ['--cpu-prof', `--cpu-prof-dir=${process.env.PROFILE}`] : []
-  const servers: MeasuredProcess[] = []
+  const servers: ServerProcess[] = []
   for (let n = 0; n < serverCount; n++)
-    servers.push(await startMeasuredProcess('../packages/server/dist/main.js', env, profile))
+    servers.push(await startMeasuredServer('../packages/server/dist/main.js', env, profile))
   const { tokens, roomOf, headers } = await preparePlenum(`http://127.0.0.1:${servers[0]?.port}`)
 
   const readMetric = (line: string) =>
@@ -105,7 +106,7 @@ export async function startCluster(
     async measure() {
       const read = async () => ({
         at: performance.now(),
-        servers: servers.map((server) => server.cpuMicroseconds()),
+        servers: servers.map((server) => cpuMicrosecondsOf(server.pid)),
         postgres: postgresTimes(postgres, database),
         redis: link === 'redis' ? cpuMicrosecondsOf(redis.pid) : 0,
         walBytes: await services.walBytes(),
@@ -123,7 +124,7 @@ export async function startCluster(
       }
     },
     async stop() {
-      for (const server of servers) await server.stop()
+      for (const server of servers) await server.terminate()
     },
   }
   if (link !== 'polling') {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Fault, severalServers } from '../fault.ts'
-import type { Passing } from '../proxy.ts'
+import type { Passing } from '../../packages/server/test/support/proxy.ts'
 import { underLoad } from '../under-load.ts'
 
 const directions: readonly Passing[] = ['toServer', 'toClient', 'none']
@@ -28,6 +28,6 @@ export const databasePartition: Fault = {
   },
   control: {
     name: 'servers that acknowledge before they commit',
-    cluster: { program: 'early-answers' },
+    cluster: { program: 'earlyAnswers' },
   },
 }

@@ -20,10 +20,10 @@ export const frozenServer: Fault = {
     const server = random.of(cluster.servers)
     return underLoad(scene, {
       stuck: server,
-      begin: async () => server.signal('SIGSTOP'),
+      begin: async () => server.freeze(),
       async end() {
         await pause(frozenMs(scene))
-        server.signal('SIGCONT')
+        server.thaw()
       },
       revokes: 'while it lasts',
       // What the server is doing for a user when it freezes is random.

@@ -5,7 +5,7 @@ import { wordsIn } from '../../packages/server/test/support/words.ts'
 import { userToken } from '../../attack/tenant.ts'
 import { readText } from '../oracle.ts'
 import type { Fault, Result, Scene } from '../fault.ts'
-import { startProxy } from '../proxy.ts'
+import { Proxy } from '../../packages/server/test/support/proxy.ts'
 import { editorId, organizationId } from '../raw-editor.ts'
 
 /** Within this time the server must have noticed that it cannot reach a client. */
@@ -19,7 +19,7 @@ async function loseNetwork(scene: Scene, isSilent: boolean): Promise<Result> {
   const problems: string[] = []
   const [server, other] = random(2) === 0 ? cluster.servers : cluster.servers.toReversed()
   if (!server || !other) throw new Error('This fault needs two servers.')
-  const proxy = await startProxy(() => [server.port])
+  const proxy = await Proxy.start(server.url)
   const open = (url: string, token: string) => {
     const connection = createClient({ url }).connect({ token, WebSocket, idle: false })
     connection.on('error', () => {})

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Fault, Result, Scene } from '../fault.ts'
-import type { ServerProcess } from '../server-process.ts'
+import type { ServerProcess } from '../../packages/server/test/support/processes/server-process.ts'
 import { underLoad } from '../under-load.ts'
 
 /** As in `programs/changed-server.ts`. */
@@ -33,7 +33,7 @@ export const killedCompaction: Fault = {
   links: ['postgres'],
   trials: 36,
   seconds: 4,
-  cluster: { program: 'changed-server', servers: 1 },
+  cluster: { program: 'changedServer', servers: 1 },
   // Compaction is due after 64 KiB.
   job: { paddingLength: 4_000 },
   run: (scene) => killAt(scene, 1 + scene.random(points)),

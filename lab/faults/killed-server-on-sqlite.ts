@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import type { Fault } from '../fault.ts'
-import type { ServerProcess } from '../server-process.ts'
+import type { ServerProcess } from '../../packages/server/test/support/processes/server-process.ts'
 import { underLoad } from '../under-load.ts'
 
 export const killedServerOnSqlite: Fault = {
@@ -22,6 +22,6 @@ export const killedServerOnSqlite: Fault = {
   },
   control: {
     name: 'a server that acknowledges before it commits',
-    cluster: { program: 'early-answers' },
+    cluster: { program: 'earlyAnswers' },
   },
 }

@@ -1,5 +1,5 @@
 import { type Fault, type Scene, severalServers } from '../fault.ts'
-import type { ServerProcess } from '../server-process.ts'
+import type { ServerProcess } from '../../packages/server/test/support/processes/server-process.ts'
 import { underLoad } from '../under-load.ts'
 
 const kill = (scene: Scene, servers: readonly ServerProcess[]) =>
@@ -17,7 +17,7 @@ export const killedServer: Fault = {
   run: (scene) => kill(scene, [scene.random.of(scene.cluster.servers)]),
   control: {
     name: 'servers that acknowledge before they commit, both killed',
-    cluster: { program: 'early-answers' },
+    cluster: { program: 'earlyAnswers' },
     // Both, so that nearly every trial loses something.
     run: (scene) => kill(scene, scene.cluster.servers),
   },

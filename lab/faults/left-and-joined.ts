@@ -5,7 +5,7 @@ import { wordsIn } from '../../packages/server/test/support/words.ts'
 import { createDocuments } from '../documents.ts'
 import { type Fault, type Result, type Scene, severalServers } from '../fault.ts'
 import { editorId, organizationId, RawEditor } from '../raw-editor.ts'
-import type { ServerProcess } from '../server-process.ts'
+import type { ServerProcess } from '../../packages/server/test/support/processes/server-process.ts'
 
 const maxWrites = 3
 const maxOffsetMs = 20
@@ -58,7 +58,7 @@ export const leftAndJoined: Fault = {
   },
   control: {
     name: 'servers that acknowledge before they commit',
-    cluster: { program: 'early-answers' },
+    cluster: { program: 'earlyAnswers' },
     run(scene) {
       const [left, joined] = scene.cluster.servers as [ServerProcess, ServerProcess]
       return leaveAndJoin(scene, { left, joined, writes: 1 })

@@ -57,6 +57,6 @@ export const outOfMemory: Fault = {
   },
   control: {
     name: 'servers that acknowledge before they commit',
-    cluster: { program: 'early-answers' },
+    cluster: { program: 'earlyAnswers' },
   },
 }

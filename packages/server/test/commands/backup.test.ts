@@ -2,14 +2,13 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFil
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import type { Client } from '@plenum/client'
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { interruptibleNetwork, plenumConnection } from '../support/clients/plenum-client.ts'
 import { newFolder } from '../support/folders.ts'
-import { buildServer, freePort, runCommand, startProcess } from '../support/processes/process.ts'
+import { runCommand, startProcess } from '../support/processes/process.ts'
+import { freePort } from '../support/services/postgres.ts'
 import { newSettings } from '../support/processes/settings.ts'
 import { newTenant } from '../support/processes/tenant.ts'
-
-beforeAll(buildServer)
 
 const documentsPerWrite = 5
 

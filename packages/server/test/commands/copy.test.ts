@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createClient } from '@plenum/client'
 import { plenumConnection } from '../support/clients/plenum-client.ts'
 import { newFolder } from '../support/folders.ts'
@@ -13,10 +12,8 @@ import {
   startServer,
 } from '../support/harness.ts'
 import { seed } from '../support/large-data.ts'
-import { buildServer, runCommand, serverProgram, startProcess } from '../support/processes/process.ts'
+import { runCommand, startCommand, startProcess } from '../support/processes/process.ts'
 import { addThread, allRows, filledServer, withDatabase } from '../support/transfers.ts'
-
-beforeAll(buildServer)
 
 test('[D8] [D8.1] [D8.2] a server on PostgreSQL continues with everything that was copied', async () => {
   const { tenant, after, data, settings } = await filledServer('sqlite')
@@ -74,7 +71,7 @@ test('[D8.1] a copy that is killed leaves nothing, and can be repeated', { retry
   await observer.connect()
   const size = async () =>
     (await observer.query(`select pg_relation_size('documents')::int as bytes`)).rows[0].bytes
-  const child = spawn(process.execPath, [serverProgram, 'copy', '--to', databaseUrl], { env: settings })
+  const child = await startCommand(['copy', '--to', databaseUrl], settings)
   // The table grows before the transaction commits.
   await expect.poll(size, { timeout: 30_000, interval: 10 }).toBeGreaterThan(1_000_000)
   child.kill('SIGKILL')

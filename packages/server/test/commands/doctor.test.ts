@@ -3,16 +3,14 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { checkClock } from '../../src/commands/checks/database.ts'
 import { checkNode } from '../../src/commands/checks/machine.ts'
 import { newFolder } from '../support/folders.ts'
 import { stores } from '../support/harness.ts'
-import { buildServer, runCommand, startProcess } from '../support/processes/process.ts'
+import { runCommand, startProcess } from '../support/processes/process.ts'
 import { newSettings } from '../support/processes/settings.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
-
-beforeAll(buildServer)
 
 interface Report {
   isHealthy: boolean

@@ -1,21 +1,18 @@
-import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Database } from '../../src/store/engine/db.ts'
 import * as events from '../../src/store/events.ts'
 import { expectWithin } from '../support/event-loop.ts'
 import { newFolder } from '../support/folders.ts'
 import { seed } from '../support/large-data.ts'
-import { buildServer, runCommand, serverProgram } from '../support/processes/process.ts'
+import { runCommand, startCommand } from '../support/processes/process.ts'
 import { newTenant } from '../support/processes/tenant.ts'
 import { allRows, filledServer, newInstallation, withDatabase, workspaceRows } from '../support/transfers.ts'
-
-beforeAll(buildServer)
 
 /** How many rows of the table an embedded database has. */
 function countRows(dataDir: string, table: string): number {
@@ -53,7 +50,7 @@ test('[D10] [D10.2] an import that is killed beside a running server is continue
 
   const target = await newInstallation('sqlite')
   const other = await newTenant(target.settings, target.server.url)
-  const child = spawn(process.execPath, [serverProgram, 'import', '--from', file], { env: target.settings })
+  const child = await startCommand(['import', '--from', file], target.settings)
   const ended = once(child, 'exit')
   await expect
     .poll(() => countRows(target.data.dataDir, 'documents'), { timeout: 30_000 })

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { minNode } from '../../src/commands/checks/machine.ts'
 import { version } from '../../src/start/version.ts'
 import { newFolder } from '../support/folders.ts'
-import { freePort } from '../support/processes/process.ts'
+import { freePort } from '../support/services/postgres.ts'
 
 const root = resolve(import.meta.dirname, '../../../..')
 const names = ['protocol', 'client', 'server'] as const

@@ -1,10 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { newFolder } from '../support/folders.ts'
-import { buildServer, runCommand } from '../support/processes/process.ts'
-
-beforeAll(buildServer)
+import { runCommand } from '../support/processes/process.ts'
 
 const options = {
   start: [],

@@ -1,15 +1,13 @@
 import { existsSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClient } from '@plenum/client'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { plenumConnection } from '../support/clients/plenum-client.ts'
 import { newFolder } from '../support/folders.ts'
 import { stores } from '../support/harness.ts'
-import { buildServer, runCommand, startProcess } from '../support/processes/process.ts'
+import { runCommand, startProcess } from '../support/processes/process.ts'
 import { newSettings } from '../support/processes/settings.ts'
 import { newTenant } from '../support/processes/tenant.ts'
-
-beforeAll(buildServer)
 
 describe.each(stores)('[D7] a rotation of the secret on %s', (store) => {
   test('[D7] [D7.1] [D7.2] after a rotation, auth tokens are new, and everything that was stored can still be used', async () => {

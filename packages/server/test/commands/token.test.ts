@@ -1,11 +1,9 @@
 import { createClient } from '@plenum/client'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { stores } from '../support/harness.ts'
 import { plenumConnection } from '../support/clients/plenum-client.ts'
-import { buildServer, runCommand, startProcess } from '../support/processes/process.ts'
+import { runCommand, startProcess } from '../support/processes/process.ts'
 import { newSettings } from '../support/processes/settings.ts'
-
-beforeAll(buildServer)
 
 describe.each(stores)('[D2] tokens of the command on %s', (store) => {
   test('[D2] [D2.1] token creates a workspace beside a running server, and its tokens are valid there', async () => {

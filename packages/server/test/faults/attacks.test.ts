@@ -3,12 +3,9 @@ import { attacks } from '../../../../attack/attacks/index.ts'
 import { type Experiment, startExperiment } from '../../../../attack/measure.ts'
 import { expectFreeLoop, expectWithin } from '../support/event-loop.ts'
 import { createPostgresDatabase, stores } from '../support/harness.ts'
-import { buildServer, serverProgram } from '../support/processes/process.ts'
 
 /** `npm run attack` checks the promised delays. This bound is met on a busy machine, but not by an unprotected server. */
 const maxDelayMs = 10_000
-
-beforeAll(buildServer)
 
 // Retried because another test may use the processor at the same time; an unprotected server fails every time.
 describe.each(stores)('attacks on %s', { retry: 2 }, (store) => {
@@ -17,7 +14,7 @@ describe.each(stores)('attacks on %s', { retry: 2 }, (store) => {
   let experiment: Experiment
   beforeAll(async () => {
     const databaseUrl = store === 'postgres' ? await createPostgresDatabase() : undefined
-    experiment = await startExperiment({ main: serverProgram, databaseUrl })
+    experiment = await startExperiment(databaseUrl)
   })
   afterAll(() => experiment?.stop())
   test.each(tried)(

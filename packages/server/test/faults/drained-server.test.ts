@@ -1,9 +1,9 @@
 import { createClient } from '@plenum/client'
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import * as given from '../support/given.ts'
 import { createPostgresDatabase, secretKey } from '../support/harness.ts'
-import { startLoadBalancer } from '../support/load-balancer.ts'
-import { buildServer, startProcess } from '../support/processes/process.ts'
+import { startProcess } from '../support/processes/process.ts'
+import { Proxy } from '../support/proxy.ts'
 import { tokenFor } from '../support/user-tokens.ts'
 import { converged, synced } from '../support/clients/convergence.ts'
 import { closeClients } from '../support/clients/open-clients.ts'
@@ -13,8 +13,6 @@ import { RealtimeSocket } from '../support/clients/realtime-socket.ts'
 import { hocuspocusTypist, yjsTypist } from '../support/clients/typists.ts'
 import { yjsClient } from '../support/clients/yjs-client.ts'
 
-beforeAll(buildServer)
-
 const name = 'org_1/doc_1/note'
 
 test(
@@ -23,7 +21,8 @@ test(
   async () => {
     const env = { SECRET_KEY: secretKey, DATABASE_URL: await createPostgresDatabase() }
     const [old, other] = await Promise.all([startProcess('server', env), startProcess('server', env)])
-    const balancer = await startLoadBalancer(old.url)
+    const balancer = await Proxy.start(old.url)
+    onTestFinished(() => balancer.close())
     const tenant = await given.tenant({
       client: (options) => createClient({ url: balancer.url, ...options }),
     })

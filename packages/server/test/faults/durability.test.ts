@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { ApiError, createClient } from '@plenum/client'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import * as given from '../support/given.ts'
 import { createPostgresDatabase, startServer } from '../support/harness.ts'
-import { buildServer, type ServerProcess, startProcess } from '../support/processes/process.ts'
+import { startProcess } from '../support/processes/process.ts'
+import type { ServerProcess } from '../support/processes/server-process.ts'
 import { reportCounts, rounds } from '../support/effort.ts'
 import { createRandom } from '../support/random.ts'
 
@@ -99,7 +100,6 @@ async function killRepeatedly({ program, env, kills }: Trial) {
 }
 
 describe('[P1] an answered write survives SIGKILL at any moment', { retry: 0 }, () => {
-  beforeAll(buildServer)
   afterAll(() => {
     for (const folder of folders) rmSync(folder, { recursive: true, force: true })
   })

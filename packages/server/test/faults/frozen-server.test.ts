@@ -1,11 +1,10 @@
 import { createClient } from '@plenum/client'
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { createPostgresDatabase, startServer } from '../support/harness.ts'
-import { postgresProxy, withPostgres } from '../support/postgres-faults.ts'
-import { buildServer, type ServerProcess, startProcess } from '../support/processes/process.ts'
+import { withProxiedPostgres } from '../support/postgres-faults.ts'
+import { startProcess } from '../support/processes/process.ts'
+import type { ServerProcess } from '../support/processes/server-process.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
-
-beforeAll(buildServer)
 
 /** Changes one organization without pause from many callers: these transactions write the same rows, and collide. */
 function collide(client: ReturnType<typeof createClient>, organizationId: string, callers = 12) {
@@ -26,14 +25,16 @@ function collide(client: ReturnType<typeof createClient>, organizationId: string
   return { latencies, stop: () => ((isRunning = false), done) }
 }
 
-async function tenantOf({ url }: ServerProcess, ownerEmail: string) {
+type Server = Pick<ServerProcess, 'url'>
+
+async function tenantOf({ url }: Server, ownerEmail: string) {
   const { data } = await createClient({ url }).workspace.create({ ownerEmail })
   const [apiKey] = Object.keys(data.apiKeyList) as [string]
   const workspace = { workspaceId: data.id, workspaceAuthToken: data.authToken }
   const tokens = await createClient({ url, ...workspace }).authTokens.get({ apiKey })
   const credentials = { apiKey, authToken: tokens.data.authTokens[0]?.token ?? '' }
-  const clientAt = (server: ServerProcess) => createClient({ url: server.url, ...credentials, retries: 0 })
-  await clientAt({ url } as ServerProcess).organizations.add({ organizations: [{ organizationId: 'o' }] })
+  const clientAt = (server: Server) => createClient({ url: server.url, ...credentials, retries: 0 })
+  await clientAt({ url }).organizations.add({ organizations: [{ organizationId: 'o' }] })
   return clientAt
 }
 
@@ -50,11 +51,11 @@ test('[O2.5] [S1] a server that freezes in the middle of its transactions does n
 
   // What the server is doing at the moment of the freeze is random.
   for (let round = 0; round < 5; round++) {
-    frozen.child.kill('SIGSTOP')
+    frozen.freeze()
     const load = collide(other(healthy), 'o')
     await expect.poll(() => load.latencies.length, { timeout: 10_000 }).toBeGreaterThan(100)
     await load.stop()
-    frozen.child.kill('SIGCONT')
+    frozen.thaw()
     const before = frozenLoad.latencies.length
     await expect.poll(() => frozenLoad.latencies.length).toBeGreaterThan(before + 20)
   }
@@ -83,11 +84,11 @@ test('[S9.2] a server that is stopped for half a minute while it sends a webhook
   await client.commentAnnotations.add({ ...ref, commentAnnotations: [{ commentData: [comment] }] })
   await expect.poll(() => receiver.received.length).toBe(1)
 
-  frozen.child.kill('SIGSTOP')
+  frozen.freeze()
   const other = clientAt(await startProcess('server', env))
   const deliveries = async () => (await other.deliveries.get({})).data
   await expect.poll(deliveries, { timeout: 40_000 }).toMatchObject([{ status: 'delivered', attempts: 1 }])
-  frozen.child.kill('SIGCONT')
+  frozen.thaw()
   // Its own attempt fails after 15 s without an answer.
   await expect.poll(() => logged, { timeout: 30_000 }).toContain('job was taken over by another server')
   expect(await deliveries()).toMatchObject([{ status: 'delivered', attempts: 1 }])
@@ -95,26 +96,24 @@ test('[S9.2] a server that is stopped for half a minute while it sends a webhook
 })
 
 test('[O2.5] when a server falls silent in the middle of its transaction, another server writes to the same editor after 5 s', async () => {
-  const road = await postgresProxy()
-  const { tenant, server, databaseUrl } = await withPostgres(road.url)
+  const { proxy, tenant, server, databaseUrl } = await withProxiedPostgres()
   const healthy = await startServer('postgres', { data: { ...server.data, databaseUrl } })
   onTestFinished(() => healthy.stop())
   const { apiKey, authToken } = tenant
   const other = healthy.client({ apiKey, authToken })
   const editor = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note', type: 'text' as const }
   await tenant.client.crdt.add({ ...editor, contentKey: 'content', data: 'one' })
-  let silent: Promise<unknown> = Promise.resolve()
-  const release = await road.holdCommit(() => {
-    silent = tenant.client.crdt
-      .update({ ...editor, data: 'of the silent server' })
-      .catch((error: unknown) => error)
-  })
+  const commit = proxy.hold('commit')
+  const silent = tenant.client.crdt
+    .update({ ...editor, data: 'of the silent server' })
+    .catch((error: unknown) => error)
+  await commit.arrived
   const beganAt = performance.now()
   await other.crdt.update({ ...editor, data: 'of the other server' })
   const waitedMs = performance.now() - beganAt
   expect(waitedMs).toBeGreaterThan(3_000)
   expect(waitedMs).toBeLessThan(9_000)
-  release()
+  commit.release()
   expect(await silent).toMatchObject({ status: 'UNAVAILABLE' })
   expect((await other.crdt.get(editor)).data[0]?.data).toBe('of the other server')
 })

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ApiError, type Client, createClient } from '@plenum/client'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { rounds } from '../support/effort.ts'
 import { createPostgresDatabase, secretKey, type Store, stores } from '../support/harness.ts'
-import { buildServer, startProcess } from '../support/processes/process.ts'
+import { startProcess } from '../support/processes/process.ts'
 import { createRandom } from '../support/random.ts'
 
 const ref = { organizationId: 'o1', documentId: 'd1' }
@@ -145,7 +145,6 @@ async function killRepeatedly(
 }
 
 describe('comments and their events after SIGKILL', { retry: 0 }, () => {
-  beforeAll(buildServer)
   afterAll(() => {
     for (const folder of folders) rmSync(folder, { recursive: true, force: true })
   })

@@ -3,17 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { createClient } from '@plenum/client'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { Database } from '../../src/store/engine/db.ts'
 import { openDatabase } from '../../src/store/engine/open.ts'
 import * as given from '../support/given.ts'
 import { secretKey, startServer } from '../support/harness.ts'
 import { seed } from '../support/large-data.ts'
-import { buildServer, startProcess } from '../support/processes/process.ts'
+import { startProcess } from '../support/processes/process.ts'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'plenum-killed-'))
 const env = { DATA_DIR: dataDir, SECRET_KEY: secretKey }
-beforeAll(buildServer)
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
 
 /** Runs the work on the data folder while no server runs. */

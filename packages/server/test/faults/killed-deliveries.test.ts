@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ApiError, createClient } from '@plenum/client'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { reportCounts, rounds } from '../support/effort.ts'
 import * as given from '../support/given.ts'
 import { createPostgresDatabase, type Store, stores } from '../support/harness.ts'
-import { buildServer, startProcess } from '../support/processes/process.ts'
+import { startProcess } from '../support/processes/process.ts'
 import { createRandom } from '../support/random.ts'
 import { startSmtp } from '../support/smtp.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
@@ -118,8 +118,6 @@ async function killRepeatedly(program: 'server' | 'earlyAnswers', store: Store, 
 }
 
 describe('deliveries and SIGKILL', { retry: 0 }, () => {
-  beforeAll(buildServer)
-
   test.for(stores)(
     '[24.20] [3.3.5] every acknowledged comment is mailed and sent at least once, with one id, although the server is killed again and again on %s',
     { timeout: 900_000 },

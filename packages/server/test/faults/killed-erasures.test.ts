@@ -2,14 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@plenum/client'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import * as given from '../support/given.ts'
 import { secretKey, startServer } from '../support/harness.ts'
-import { buildServer, startProcess } from '../support/processes/process.ts'
+import { startProcess } from '../support/processes/process.ts'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'plenum-killed-erasure-'))
 const env = { DATA_DIR: dataDir, SECRET_KEY: secretKey }
-beforeAll(buildServer)
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
 
 test(

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ApiError, type Client, createClient } from '@plenum/client'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { reportCounts, rounds } from '../support/effort.ts'
 import * as given from '../support/given.ts'
 import { createPostgresDatabase, stores } from '../support/harness.ts'
-import { buildServer, startProcess } from '../support/processes/process.ts'
+import { startProcess } from '../support/processes/process.ts'
 import { createRandom } from '../support/random.ts'
 
 const kills = rounds(3)
@@ -30,8 +30,6 @@ async function bodiesOf(client: Client, userId: string): Promise<string[]> {
 }
 
 describe.each(stores)('[18.7.7] notifications and SIGKILL on %s', { retry: 0 }, (store) => {
-  beforeAll(buildServer)
-
   test(
     '[18.7.7] every acknowledged comment is in the inbox exactly once, although the server is killed again and again',
     { timeout: 900_000 },

@@ -1,12 +1,10 @@
 import { createClient } from '@plenum/client'
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { DocumentView, RealtimeSocket } from '../support/clients/realtime-socket.ts'
 import * as given from '../support/given.ts'
 import { createPostgresDatabase, secretKey } from '../support/harness.ts'
-import { buildServer, startProcess } from '../support/processes/process.ts'
+import { startProcess } from '../support/processes/process.ts'
 import { tokenFor } from '../support/user-tokens.ts'
-
-beforeAll(buildServer)
 
 test('[B4.3] the users of a server that is killed disappear on another one within 35 s, and its own users stay', async () => {
   const env = { SECRET_KEY: secretKey, DATABASE_URL: await createPostgresDatabase() }

@@ -1,11 +1,10 @@
-import { dirname } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LabServices } from '../../../../lab/cluster.ts'
 import { Experiment } from '../../../../lab/experiment.ts'
 import type { Fault } from '../../../../lab/fault.ts'
 import { faults } from '../../../../lab/faults/index.ts'
 import { reportCounts, rounds } from '../support/effort.ts'
-import { buildServer, serverProgram } from '../support/processes/process.ts'
+
 import { testSeed } from '../support/random.ts'
 
 /** The short form of `npm run lab`, which makes all faults, with every link and control. */
@@ -16,12 +15,8 @@ const writes = 200
 /** A trial of the control loses nothing if no write is in progress at the moment of the kill. */
 const maxControlTrials = 5
 
-let services: LabServices
-beforeAll(() => {
-  buildServer()
-  services = new LabServices(dirname(serverProgram))
-})
-afterAll(() => services?.stop())
+const services = new LabServices()
+afterAll(() => services.stop())
 
 describe('two servers, PostgreSQL and Redis', () => {
   let experiment: Experiment

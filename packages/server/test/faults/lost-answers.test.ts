@@ -4,7 +4,7 @@ import { closeClients } from '../support/clients/open-clients.ts'
 import { yjsClient } from '../support/clients/yjs-client.ts'
 import { tokenFor } from '../support/user-tokens.ts'
 import { undisturbedNow } from '../support/processor-time.ts'
-import { postgresProxy, withPostgres } from '../support/postgres-faults.ts'
+import { loseNextCommitAnswer, withProxiedPostgres } from '../support/postgres-faults.ts'
 import { RealtimeSocket } from '../support/clients/realtime-socket.ts'
 
 afterEach(closeClients)
@@ -14,13 +14,12 @@ const editor = { ...document, editorId: 'note' }
 
 /** Starts a server that can lose the answer to a commit: the commit reaches the database, but no answer returns. */
 async function withLostAnswer() {
-  const road = await postgresProxy()
-  const { server, tenant } = await withPostgres(road.url)
+  const { proxy, server, tenant } = await withProxiedPostgres()
   return {
     server,
     tenant,
     async losesAnswer(write: () => Promise<unknown>): Promise<void> {
-      road.delayNextCommit(100)
+      loseNextCommitAnswer(proxy, 100)
       await expect(write()).rejects.toMatchObject({ status: 'UNAVAILABLE' })
     },
   }
@@ -106,14 +105,13 @@ describe('a committed operation whose answer from PostgreSQL is lost', () => {
   })
 
   test('[O2.4] [R9] open sessions of a user learn of a membership from a sign-in whose commit answer is lost', async () => {
-    const road = await postgresProxy()
-    const { server, tenant } = await withPostgres(road.url)
+    const { proxy, server, tenant } = await withProxiedPostgres()
     const first = await RealtimeSocket.connect(server, await tokenFor(tenant, 'ada', { resources: [] }))
     expect(await first.open()).toMatchObject({ accessRole: 'editor' })
     const second = new RealtimeSocket(server)
     await second.connected()
     const token = await tokenFor(tenant, 'ada', { role: 'viewer' })
-    road.delayNextCommit(100)
+    loseNextCommitAnswer(proxy, 100)
     second.send({ type: 'auth', token })
     expect(await second.closed).toMatchObject({ code: 4503 })
     expect(await first.take('access')).toMatchObject({ accessRole: 'viewer' })

@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { createClient } from '@plenum/client'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { createPostgresDatabase } from '../support/harness.ts'
 import { converged, synced } from '../support/clients/convergence.ts'
 import { closeClients } from '../support/clients/open-clients.ts'
 import { yjsClient } from '../support/clients/yjs-client.ts'
-import { buildServer, freePort, startProcess } from '../support/processes/process.ts'
+import { startProcess } from '../support/processes/process.ts'
+import { freePort } from '../support/services/postgres.ts'
 import { reportCounts, rounds } from '../support/effort.ts'
 import { createRandom } from '../support/random.ts'
 import { hocuspocusTypist, type Typist, yjsTypist } from '../support/clients/typists.ts'
@@ -96,7 +97,6 @@ async function killRepeatedly({ program, env, kills }: Trial) {
 }
 
 describe('[R7] a confirmed update survives SIGKILL at any moment', { retry: 0 }, () => {
-  beforeAll(buildServer)
   afterAll(() => {
     for (const folder of folders) rmSync(folder, { recursive: true, force: true })
   })

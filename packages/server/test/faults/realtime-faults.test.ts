@@ -15,7 +15,7 @@ import { closed, socketUrl } from '../support/clients/raw-socket.ts'
 import { yjsClient } from '../support/clients/yjs-client.ts'
 import { interruptibleNetwork, plenumConnection } from '../support/clients/plenum-client.ts'
 import { tokenFor } from '../support/user-tokens.ts'
-import { postgresProxy, withPostgres } from '../support/postgres-faults.ts'
+import { loseNextCommitAnswer, withPostgres, withProxiedPostgres } from '../support/postgres-faults.ts'
 import { RealtimeSocket } from '../support/clients/realtime-socket.ts'
 
 const stops: (() => unknown)[] = []
@@ -102,8 +102,7 @@ describe('a failing database', () => {
   })
 
   test('[R7] [O2.4] an update whose commit was not confirmed reaches the clients that were already connected', async () => {
-    const road = await postgresProxy()
-    const { server, tenant } = await withPostgres(road.url)
+    const { proxy, server, tenant } = await withProxiedPostgres()
     const ada = yjsClient(server, await tokenFor(tenant))
     const bob = yjsClient(server, await tokenFor(tenant, 'bob'))
     await synced(ada, bob)
@@ -111,14 +110,13 @@ describe('a failing database', () => {
     await converged(ada.doc, bob.doc)
     // Only the server has the last update: its sender disconnects.
     ada.provider.on('status', () => ada.provider.disconnect())
-    road.delayNextCommit(400)
+    loseNextCommitAnswer(proxy, 400)
     ada.text.insert(1, 'b')
     await eventually(() => bob.text.toString()).toBe('ab')
   })
 
   test('[R7] [O1] the server closes connections with 4503 while the database is unreachable, and clients continue afterwards', async () => {
-    const road = await postgresProxy()
-    const { server, tenant } = await withPostgres(road.url)
+    const { proxy, server, tenant } = await withProxiedPostgres()
     const token = await tokenFor(tenant)
     const [ada, bob] = [yjsClient(server, token), yjsClient(server, await tokenFor(tenant, 'bob'))]
     const hal = hocuspocusClient(server, token)
@@ -131,9 +129,10 @@ describe('a failing database', () => {
       for (const { text } of [ada, bob, hal]) text.insert(0, 'x')
     }, 10)
     await eventually(() => bob.text.length).toBeGreaterThan(10)
-    road.close()
+    proxy.refuse()
+    proxy.cut()
     await eventually(() => codes.length).toBeGreaterThan(20)
-    road.open()
+    proxy.restore()
     await eventually(() => ada.provider.synced && bob.provider.synced && hal.provider.isSynced).toBe(true)
     clearInterval(typing)
     await converged(ada.doc, bob.doc, hal.doc)
@@ -143,8 +142,7 @@ describe('a failing database', () => {
   })
 
   test('[R7] [8.4.4] an update that waits while its document is deleted is not stored in a new document with the same id', async () => {
-    const road = await postgresProxy()
-    const { server, tenant } = await withPostgres(road.url)
+    const { proxy, server, tenant } = await withProxiedPostgres()
     const [ada, bob] = [
       yjsClient(server, await tokenFor(tenant)),
       yjsClient(server, await tokenFor(tenant, 'bob'), { name: 'org_1/doc_2/x' }),
@@ -157,7 +155,9 @@ describe('a failing database', () => {
     await synced(carol)
 
     // The commit of bob's text is held, and ada's text has to wait for it.
-    const pass = await road.holdCommit(() => bob.text.insert(1, 'b'))
+    const commit = proxy.hold('commit')
+    bob.text.insert(1, 'b')
+    await commit.arrived
     ada.text.insert(1, 'b')
     ada.provider.awareness.setLocalStateField('read', true)
     const isRead = () => [...carol.provider.awareness.getStates().values()].some((state) => state.read)
@@ -168,7 +168,7 @@ describe('a failing database', () => {
     await tenant.client.documents.delete({ organizationId: 'org_1', documentIds: ['doc_1'] })
     await tenant.client.crdt.add({ ...document, editorId: 'note', type: 'text', data: 'new' })
     expect((await rowsOf(server)).map((row) => row.document_id)).toEqual(['doc_2', 'doc_1'])
-    pass()
+    commit.release()
     await eventually(() => rowsOf(server)).toHaveLength(3)
     // New text is stored after the waiting updates.
     bob.text.insert(2, 'c')

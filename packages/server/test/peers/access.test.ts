@@ -9,7 +9,7 @@ import { expectWithin } from '../support/event-loop.ts'
 import * as given from '../support/given.ts'
 import { startServer } from '../support/harness.ts'
 import { metric } from '../support/metrics-page.ts'
-import { postgresProxy } from '../support/postgres-faults.ts'
+import { Proxy } from '../support/proxy.ts'
 import { undisturbedNow } from '../support/processor-time.ts'
 import { type Revocation, revocations, stageFor } from '../support/revocations.ts'
 import { type LinkKind, linkOptions } from '../support/links.ts'
@@ -107,8 +107,9 @@ test('[B3.4] a server without access to the database sends no edits to a reader 
   const { env } = (await linkOptions('Redis'))()
   const near = await startServer('postgres', { env, isAlone: true })
   onTestFinished(() => near.stop())
-  const road = await postgresProxy()
-  const data = { ...near.data, databaseUrl: road.url(near.data.databaseUrl ?? '') }
+  const proxy = await Proxy.start(near.data.databaseUrl ?? '')
+  onTestFinished(() => proxy.close())
+  const data = { ...near.data, databaseUrl: proxy.url }
   const far = await startServer('postgres', { env, data, isAlone: true })
   onTestFinished(() => far.stop())
   for (const server of [near, far])
@@ -129,12 +130,13 @@ test('[B3.4] a server without access to the database sends no edits to a reader 
   expect(await writer.update(wordUpdate('before'))).toBe('saved')
   await eventually(() => wordsIn(reader.text.toString())).toEqual(['before'])
 
-  road.close()
+  proxy.refuse()
+  proxy.cut()
   await revocation.act(stage)
   const revokedAt = undisturbedNow()
   while (undisturbedNow() - revokedAt < 1_500) await writer.flushed()
   expect(await writer.update(wordUpdate('after'))).toBe('saved')
   await expect.poll(() => isClosed || wordsIn(reader.text.toString()).includes('after')).toBe(true)
-  road.open()
+  proxy.restore()
   expect(wordsIn(reader.text.toString())).toEqual(['before'])
 })

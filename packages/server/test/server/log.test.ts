@@ -13,12 +13,14 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { createLog } from '../../src/platform/log/log.ts'
 import { LogDestination } from '../../src/platform/log/log-destination.ts'
 import { readableLines } from '../../src/platform/log/readable-lines.ts'
 import { SteppedClock } from '../support/clock.ts'
-import { buildServer, serverProgram, type ServerProcess, startProcess } from '../support/processes/process.ts'
+import { startProcess } from '../support/processes/process.ts'
+import { programFile } from '../support/processes/programs.ts'
+import type { ServerProcess } from '../support/processes/server-process.ts'
 
 function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'plenum-log-'))
@@ -79,7 +81,6 @@ async function expectToEndInOrder(server: ServerProcess): Promise<void> {
 }
 
 describe('[O10] a log that cannot be written', () => {
-  beforeAll(buildServer)
   const env = () => ({ DATA_DIR: newFolder(), LOG_LEVEL: 'debug', SHUTDOWN_SECONDS: '10' })
 
   test('[O10] [O10.1] a server whose log reader is gone reports it, answers requests and ends on SIGTERM', async () => {
@@ -192,12 +193,11 @@ describe('[O10] the destination of the log', () => {
 })
 
 describe('[O11] the format of the log', () => {
-  beforeAll(buildServer)
   const isoTime = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`
 
   /** Returns the output of a server in a terminal, from its start until Ctrl-C has stopped it. */
   async function runInTerminal(env: Record<string, string>): Promise<string> {
-    const command = `exec ${process.execPath} ${serverProgram}`
+    const command = `exec ${process.execPath} ${await programFile('server')}`
     const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
       env: { PATH: process.env.PATH, DATA_DIR: newFolder(), PORT: '0', ...env },
       stdio: ['pipe', 'pipe', 'inherit'],

@@ -4,16 +4,12 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@plenum/client'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startPostgres } from '../support/services/postgres.ts'
 import { createPostgresDatabase } from '../support/harness.ts'
-import {
-  buildServer,
-  failToStart,
-  freePort,
-  type ServerProcess,
-  startProcess,
-} from '../support/processes/process.ts'
+import { failToStart, startProcess } from '../support/processes/process.ts'
+import { freePort } from '../support/services/postgres.ts'
+import type { ServerProcess } from '../support/processes/server-process.ts'
 import { synced } from '../support/clients/convergence.ts'
 import { closeClients } from '../support/clients/open-clients.ts'
 import { openHttp, post } from '../support/clients/raw-http.ts'
@@ -27,7 +23,6 @@ const newFolder = () => {
   folders.push(folder)
   return folder
 }
-beforeAll(buildServer)
 afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })

@@ -1,14 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { connect, createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { sql } from 'kysely'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { isUnavailable } from '../../src/store/engine/failures.ts'
+import { newFolder } from '../support/folders.ts'
 import * as given from '../support/given.ts'
 import { createPostgresDatabase, startServer, stores, useServer } from '../support/harness.ts'
 import { exchange, post } from '../support/clients/raw-http.ts'
+import { Proxy } from '../support/proxy.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 
 const internal = { status: 500, body: { error: { status: 'INTERNAL', message: 'Internal error.' } } }
@@ -163,29 +163,18 @@ describe('[O1] an unreachable PostgreSQL', () => {
   })
 
   test('[O2.2] /readyz answers 503 within 4 s while the database does not respond, and 200 when it responds again', async () => {
-    const databaseUrl = new URL(await createPostgresDatabase())
-    const { port, hostname } = databaseUrl
-    const sockets = new Set<Socket>()
-    const proxy = createServer((socket) => {
-      const upstream = connect(Number(port), hostname)
-      socket.pipe(upstream).pipe(socket)
-      for (const end of [socket, upstream]) sockets.add(end.on('error', () => {}))
-    })
-    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
-    databaseUrl.port = String((proxy.address() as { port: number }).port)
-    databaseUrl.hostname = '127.0.0.1'
+    const proxy = await Proxy.start(await createPostgresDatabase())
+    onTestFinished(() => proxy.close())
     const server = await startServer('postgres', {
-      data: { dataDir: mkdtempSync(join(tmpdir(), 'plenum-test-')), databaseUrl: databaseUrl.href },
+      data: { dataDir: newFolder(), databaseUrl: proxy.url },
     })
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
-    for (const socket of sockets) socket.pause().unpipe()
+    proxy.pass('none')
     const response = await fetch(`${server.url}/readyz`, { signal: AbortSignal.timeout(4000) })
     expect(response.status).toBe(503)
-    for (const socket of sockets) socket.destroy()
+    proxy.restore()
     await expect.poll(async () => (await fetch(`${server.url}/readyz`)).status).toBe(200)
     await server.stop()
-    for (const socket of sockets) socket.destroy()
-    proxy.close()
   })
 })
 

@@ -2,12 +2,10 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, wri
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { prepareDataDir } from '../../src/start/data-dir.ts'
 import { unknownSettings } from '../../src/start/unknown-settings.ts'
-import { buildServer, failToStart, startProcess } from '../support/processes/process.ts'
-
-beforeAll(buildServer)
+import { failToStart, startProcess } from '../support/processes/process.ts'
 
 function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'plenum-start-'))

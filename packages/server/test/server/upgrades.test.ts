@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Kysely, sql } from 'kysely'
 import pg from 'pg'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { DatabaseOptions } from '../../src/store/engine/db.ts'
 import { OpenError } from '../../src/store/engine/failures.ts'
 import { openDatabase } from '../../src/store/engine/open.ts'
@@ -12,7 +12,7 @@ import type { Migration } from '../../src/store/migrations/migration.ts'
 import { tables } from '../../src/store/schema/tables.ts'
 import * as given from '../support/given.ts'
 import { createPostgresDatabase, startServer, stores } from '../support/harness.ts'
-import { buildServer, failToStart } from '../support/processes/process.ts'
+import { failToStart } from '../support/processes/process.ts'
 
 const next = '9998-next'
 
@@ -167,8 +167,6 @@ describe('the upgrade of PostgreSQL while an older server runs', () => {
 })
 
 describe('a database of a newer version', () => {
-  beforeAll(buildServer)
-
   test.each(stores)(
     '[O3.1] an older server refuses to start, in one sentence, and changes nothing: %s',
     async (store) => {

@@ -5,8 +5,8 @@ import { createServer } from 'node:tls'
 import pg from 'pg'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { certificate, certificateKey } from '../../../test/support/certificate.ts'
-import { startFaultyProxy } from '../../../test/support/faulty-proxy.ts'
 import { createPostgresDatabase } from '../../../test/support/harness.ts'
+import { Proxy } from '../../../test/support/proxy.ts'
 import { redisForTests } from '../../../test/support/services/redis.ts'
 import { createSecrets } from '../../access/credentials/secrets.ts'
 import { newSigningKey } from '../../access/tokens/user-tokens.ts'
@@ -91,6 +91,12 @@ function startLink(service: Service, url = service.url) {
   return { id, link, messages, senders, events }
 }
 
+async function startProxy(url: string): Promise<Proxy> {
+  const proxy = await Proxy.start(url)
+  onTestFinished(() => proxy.close())
+  return proxy
+}
+
 const until = async (condition: () => boolean) => expect.poll(condition, { interval: 5 }).toBe(true)
 const connected = (...links: { link: ServerLink }[]) =>
   until(() => links.every(({ link }) => link.isConnected))
@@ -168,14 +174,14 @@ describe.each([postgres, redis])('connection of a link: $name', (service) => {
   })
 
   test('[B1.3] a link notices that its connection is silent, drops what is sent, and connects again', async () => {
-    const proxy = await startFaultyProxy(service.url)
+    const proxy = await startProxy(service.url)
     const [a, b] = [startLink(service, proxy.url), startLink(service)]
     await connected(a, b)
-    proxy.silence()
+    proxy.pass('none')
     a.link.send(bytesOf(1))
     await until(() => a.events.includes('disconnected'))
     a.link.send(bytesOf(2))
-    proxy.open()
+    proxy.pass('both')
     await until(() => a.events.length === 3)
     a.link.send(bytesOf(3))
     await until(() => b.messages.length > 0)
@@ -185,12 +191,12 @@ describe.each([postgres, redis])('connection of a link: $name', (service) => {
   })
 
   test('[B1.3] a link whose service is absent says so once, and connects when it appears', async () => {
-    const proxy = await startFaultyProxy(service.url)
+    const proxy = await startProxy(service.url)
     proxy.refuse()
     const [a, b] = [startLink(service, proxy.url), startLink(service)]
     await until(() => a.events.length > 0)
     a.link.send(bytesOf(1))
-    proxy.open()
+    proxy.restore()
     await connected(a, b)
     b.link.send(bytesOf(2))
     await until(() => a.messages.length > 0)
@@ -198,16 +204,21 @@ describe.each([postgres, redis])('connection of a link: $name', (service) => {
   })
 
   test('[B1.3] a link that is stopped while it connects or waits leaves no connection and no timer', async () => {
-    const proxy = await startFaultyProxy(service.url)
-    for (const mode of ['silence', 'refuse', 'open'] as const) {
-      proxy[mode]()
+    const proxy = await startProxy(service.url)
+    const modes = {
+      silent: () => proxy.pass('none'),
+      refusing: () => proxy.refuse(),
+      open: () => proxy.restore(),
+    }
+    for (const [mode, set] of Object.entries(modes)) {
+      set()
       const link = startLink(service, proxy.url)
-      if (mode === 'refuse') await until(() => link.events.length > 0)
+      if (mode === 'refusing') await until(() => link.events.length > 0)
       if (mode === 'open') await connected(link)
       await link.link.stop()
       const { events } = link
       const before = events.length
-      await until(() => proxy.openConnections() === 0)
+      await until(() => proxy.openConnections === 0)
       expect(events).toHaveLength(before)
     }
   })
