@@ -1,3 +1,5 @@
+import { setImmediate as nextIteration } from 'node:timers/promises'
+import { onTestFinished, vi } from 'vitest'
 import type { Clock } from '../../src/platform/clock.ts'
 
 interface Timer {
@@ -60,4 +62,18 @@ export class SteppedClock implements Clock {
     this.#now += elapsed - this.#elapsed
     this.#elapsed = elapsed
   }
+}
+
+/**
+ * Stops `performance.now` until the test ends, so that a slow machine is not late. Resolves at the start of an iteration of
+ * the event loop. The returned function lets time pass.
+ */
+export async function stopTime(): Promise<(ms: number) => void> {
+  // Connections of other tests are expected until then.
+  let now = performance.now() + 1000
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now)
+  onTestFinished(() => clock.mockRestore())
+  // The iteration after a long one is late too.
+  for (let iteration = 0; iteration < 3; iteration++) await nextIteration()
+  return (ms) => void (now += ms)
 }

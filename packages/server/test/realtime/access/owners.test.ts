@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import * as Y from 'yjs'
 import * as given from '../../support/given.ts'
-import { stores, useServer } from '../../support/harness.ts'
+import { startServer, stores, type TestServer, useServer } from '../../support/harness.ts'
 import { converged, eventually, synced } from '../../support/clients/convergence.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
 import { type Dialect, rawClient } from '../../support/clients/raw-clients.ts'
@@ -48,7 +48,7 @@ describe.each(stores)('owners of Yjs client ids on %s', (store) => {
     const editorRef = { organizationId, documentId: 'doc_1', editorId: 'note' }
 
     /** Bob's document has a word that he has not sent. Ada got it from him directly, and has deleted it. */
-    async function withDeletedWord(dialect: Dialect) {
+    async function withDeletedWord(dialect: Dialect, server: TestServer) {
       const tenant = await given.tenant(server)
       const open = async (userId: string) =>
         rawClient(server, dialect, { ...editorRef, token: await tokenFor(tenant, userId) })
@@ -75,10 +75,11 @@ describe.each(stores)('owners of Yjs client ids on %s', (store) => {
 
     test.each(['hocuspocus', 'realtime'] as const)(
       '[R8.7] a deletion is stored when the deleted item arrives from its own client, before the update is acknowledged (%s)',
-      // The deletion waits for 2 s, and a slow machine may take longer.
-      { retry: 5 },
       async (dialect) => {
-        const { ada, bob, word, content, missingAt } = await withDeletedWord(dialect)
+        // The deletion waits for 2 s of this clock, which are 20 s here: enough for a slow machine.
+        const slow = await startServer(store, { clockSpeed: 0.1 })
+        onTestFinished(() => slow.stop())
+        const { ada, bob, word, content, missingAt } = await withDeletedWord(dialect, slow)
         const saved = ada.update(missingAt(undefined))
         await eventually(content).toBe('Ada sent ')
         expect(await bob.update(word)).toBe('saved')
@@ -88,7 +89,7 @@ describe.each(stores)('owners of Yjs client ids on %s', (store) => {
     )
 
     test('[R8.7] if the deleted item arrives late, the update is acknowledged without the deletion, and the client is asked for it later', async () => {
-      const { ada, bob, word, content, missingAt } = await withDeletedWord('realtime')
+      const { ada, bob, word, content, missingAt } = await withDeletedWord('realtime', server)
       expect(await ada.update(missingAt(undefined))).toBe('saved')
       expect(await content()).toBe('Ada sent ')
       const requests = ada.stateVectors.length
