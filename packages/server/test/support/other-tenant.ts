@@ -5,7 +5,7 @@ import { expectShortIterations, type IterationWork } from './loop-work.ts'
 
 /** What one transaction of long work may do. On SQLite all other tenants may have to wait for it. */
 const maxRowsPerTransaction = { sqlite: 1500, postgres: 3000 }
-const maxStatementsPerTransaction = 500
+const maxStatementsPerTransaction = 1000
 
 /** Another tenant writes during every other transaction: writing during each of them would take most of the time. */
 const transactionsPerWrite = 2
