@@ -95,7 +95,8 @@ describe.each(stores)('removing old events on %s', (store) => {
         await reply(`a${index}`, ...large)
       }
       await events(232)
-      await expectShortIterations(() => prune(3 * day))
+      // SQLite walks over the pages of each large event that it deletes: 512 KiB in one statement.
+      await expectShortIterations(() => prune(3 * day), { changes: 40 })
       expect(await events(0)).toEqual([])
     },
   )
