@@ -20,6 +20,12 @@ const contents = [
   ['array', filled('[]', megabyte * 8)],
 ] as const
 
+/** As many tags as one call may add, which take longest to sanitize. */
+const html = `{"data":{"organizationId":"org_1","documentId":"doc_1","createOrganization":true,"createDocument":true,"commentAnnotations":${list(
+  5,
+  () => `{"commentData":[{"from":{"userId":"ada"},"commentHtml":"${'<img src=x>'.repeat(1_000)}"}]}`,
+)}}}`
+
 /** Sends the largest and most expensive bodies, many at a time. */
 export const costlyBodies: Attack = {
   name: 'bodies that take long to parse',
@@ -47,6 +53,7 @@ export const costlyBodies: Attack = {
       }
       const sending = [
         ...Array.from({ length: 4 }, () => repeat('/v2/organizations/add', ordinary)),
+        repeat('/v2/commentannotations/add', [Buffer.from(html)]),
         ...Array.from({ length: concurrentLargeBodies }, () => repeat('/v2/crdt/update', crdt)),
       ]
       await pause(durationMs)

@@ -264,8 +264,10 @@ describe.each(stores)('deliveries of webhooks on %s', (store) => {
       response.end()
     }
     await addEndpoint({ url: receiver.url, rateLimit: 20 })
+    const beganAt = performance.now()
     for (let count = 0; count < 10; count++) await addThread(`a${count}`)
     await expect.poll(async () => (await deliveries({ status: 'delivered' })).length).toBe(10)
-    expect((at.at(-1) ?? 0) - (at[0] ?? 0)).toBeGreaterThan(9 * 50 - 40)
+    // Timers may fire a millisecond early.
+    expect((at.at(-1) ?? 0) - beganAt).toBeGreaterThan(9 * 50 - 10)
   })
 })

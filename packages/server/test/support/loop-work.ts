@@ -9,6 +9,8 @@ export interface IterationWork {
   statements: number
   /** Rows that statements returned, and on SQLite also rows that they changed. */
   rows: number
+  /** Those of the rows that statements on SQLite changed. */
+  changes: number
   /** Length of the texts and blobs in these rows, and of those that were passed to statements on SQLite. */
   rowBytes: number
   /** Length of the JSON that was parsed and serialized, without bodies of requests and answers of `fetch`. */
@@ -24,30 +26,61 @@ export interface LoopWork {
   most: IterationWork
   /** The sums of all iterations. */
   total: IterationWork
+  transactions: TransactionWork
 }
 
-const nothing = (): IterationWork => ({ statements: 0, rows: 0, rowBytes: 0, jsonBytes: 0, items: 0 })
+/** Transactions that wrote, until they were committed. A transaction on SQLite may go on over several iterations. */
+export interface TransactionWork {
+  count: number
+  /** The largest numbers in one transaction. Rows are those that its statements returned or changed, on both databases. */
+  mostStatements: number
+  mostRows: number
+}
+
+const nothing = (): IterationWork => ({
+  statements: 0,
+  rows: 0,
+  changes: 0,
+  rowBytes: 0,
+  jsonBytes: 0,
+  items: 0,
+})
 const kinds = Object.keys(nothing()) as (keyof IterationWork)[]
 
-let counted: { current: IterationWork; work: LoopWork } | undefined
+interface Counted {
+  /** Each iteration in which something was counted. */
+  iterations: IterationWork[]
+  /** The iteration that runs now, once something was counted in it. */
+  current: IterationWork | undefined
+  transactions: TransactionWork
+}
+
+let counted: Counted | undefined
 
 function count(kind: keyof IterationWork, amount: number): void {
   if (!counted || amount === 0) return
-  const isFirst = kinds.every((one) => counted?.current[one] === 0)
+  if (!counted.current) {
+    counted.current = nothing()
+    counted.iterations.push(counted.current)
+    setImmediate(endIteration)
+  }
   counted.current[kind] += amount
-  if (isFirst) setImmediate(endIteration)
 }
 
 function endIteration(): void {
-  if (!counted) return
-  const { current, work } = counted
-  if (kinds.every((kind) => current[kind] === 0)) return
-  work.iterations++
-  for (const kind of kinds) {
-    work.most[kind] = Math.max(work.most[kind], current[kind])
-    work.total[kind] += current[kind]
+  if (counted) counted.current = undefined
+}
+
+function sumOf({ iterations, transactions }: Counted): LoopWork {
+  const work = { iterations: 0, most: nothing(), total: nothing(), transactions }
+  for (const one of iterations) {
+    if (kinds.some((kind) => one[kind] !== 0)) work.iterations++
+    for (const kind of kinds) {
+      work.most[kind] = Math.max(work.most[kind], one[kind])
+      work.total[kind] += one[kind]
+    }
   }
-  counted.current = nothing()
+  return work
 }
 
 const sizeOf = (value: unknown): number =>
@@ -63,11 +96,42 @@ function countRows(rows: readonly unknown[]): void {
   )
 }
 
+/** The open transaction of each connection. */
+let open = new Map<unknown, { statements: number; rows: number }>()
+
+/** Counts a statement for the transaction of its connection. */
+function countInTransaction(connection: unknown, statement: string, rows: number): void {
+  if (!counted) return
+  if (/^begin (immediate|isolation)/.test(statement)) open.set(connection, { statements: 0, rows: 0 })
+  const transaction = open.get(connection)
+  if (!transaction) return
+  transaction.statements++
+  transaction.rows += rows
+  if (statement === 'rollback') open.delete(connection)
+  if (statement !== 'commit') return
+  open.delete(connection)
+  const { transactions } = counted
+  transactions.count++
+  transactions.mostStatements = Math.max(transactions.mostStatements, transaction.statements)
+  transactions.mostRows = Math.max(transactions.mostRows, transaction.rows)
+}
+
+/** Counts what PostgreSQL answers, before the code that waits for the answer can send the next statement. */
+function countAnswer(connection: unknown, query: unknown, answer: unknown): void {
+  const statement = typeof query === 'string' ? query : ((query as { text?: string }).text ?? '')
+  if (!(answer instanceof Promise)) return
+  const onAnswer = (found: { rowCount: number | null } | { rowCount: number | null }[]) => {
+    const rows = [found].flat().reduce((sum, { rowCount }) => sum + (rowCount ?? 0), 0)
+    countInTransaction(connection, statement, rows)
+  }
+  void answer.then(onAnswer, () => {})
+}
+
 /** Replaces a method until the returned function is called. `observe` gets the arguments and the result of each call. */
 function watch(
   target: object,
   name: string,
-  observe: (args: unknown[], result: unknown) => void,
+  observe: (args: unknown[], result: unknown, self: unknown) => void,
 ): () => void {
   const object = target as Record<string, unknown>
   const descriptor = Object.getOwnPropertyDescriptor(object, name)
@@ -77,7 +141,7 @@ function watch(
     writable: true,
     value: function watched(this: unknown, ...args: unknown[]) {
       const result = original.apply(this, args)
-      observe(args, result)
+      observe(args, result, this)
       return result
     },
   })
@@ -87,31 +151,56 @@ function watch(
   }
 }
 
+/** Shorter texts of clients are counted as if the server had serialized them. */
+const shortText = 4096
+
+const changesRows = /^\s*(insert|update|delete|with)\b/i
+
 function watchAll(): () => void {
   /** What `fetch` has answered. The client parses it, not the server. */
   const answers = new Set<string>()
+  /** The iterations in which long texts were serialized. */
+  const serialized = new Map<string, IterationWork[]>()
   const onAnswer = (text: string) => void answers.add(text)
   const result = pg.Result.prototype as unknown as Record<string, unknown>
   const onRow = (_args: unknown[], row: unknown) => countRows([row])
   const ends = [
-    watch(SqliteConnection.prototype, 'run', ([, values], result) => {
-      const { rows, changes } = result as ReturnType<SqliteConnection['run']>
+    watch(SqliteConnection.prototype, 'run', ([statement, values], result, connection) => {
+      const { rows, changes: latest } = result as ReturnType<SqliteConnection['run']>
+      // SQLite also returns the changes of the statement before, for example for a `begin`.
+      const changes = changesRows.test(statement as string) ? latest : 0
+      countInTransaction(connection, statement as string, rows.length + changes)
       count('statements', 1)
       count('rowBytes', sizeOfRow(values))
       countRows(rows)
       count('rows', changes)
+      count('changes', changes)
     }),
-    watch(pg.Client.prototype, 'query', () => count('statements', 1)),
+    watch(pg.Client.prototype, 'query', ([query], answer, connection) => {
+      count('statements', 1)
+      countAnswer(connection, query, answer)
+    }),
     watch(result, 'parseRow', onRow),
     watch(result, '_parseRowAsArray', onRow),
     watch(JSON, 'parse', ([text]) => {
       if (!answers.delete(String(text))) count('jsonBytes', String(text).length)
     }),
-    watch(JSON, 'stringify', (_args, text) => count('jsonBytes', sizeOf(text))),
-    // The client in this process has just serialized the body.
-    watch(globalThis, 'fetch', ([, init]) =>
-      count('jsonBytes', -sizeOf((init as RequestInit | undefined)?.body)),
-    ),
+    watch(JSON, 'stringify', (_args, text) => {
+      const isLong = sizeOf(text) > shortText
+      // The client of this repository may have been created before, with the `fetch` of that time.
+      if (isLong && /\/client\/src\//.test(new Error().stack ?? '')) return
+      count('jsonBytes', sizeOf(text))
+      if (!isLong || !counted?.current) return
+      const iterations = serialized.get(text as string)
+      if (iterations) iterations.push(counted.current)
+      else serialized.set(text as string, [counted.current])
+    }),
+    // The test has serialized the body, in this iteration or in an earlier one.
+    watch(globalThis, 'fetch', ([, init]) => {
+      const body = (init as RequestInit | undefined)?.body
+      const iteration = typeof body === 'string' && serialized.get(body)?.shift()
+      if (iteration) iteration.jsonBytes -= sizeOf(body)
+    }),
     watch(
       Response.prototype,
       'text',
@@ -135,6 +224,7 @@ let aheadMs = 0
 const allowed: IterationWork = {
   statements: 3000,
   rows: 2500,
+  changes: 2500,
   rowBytes: 1.5 * 1024 * 1024,
   jsonBytes: 1024 * 1024,
   items: 5000,
@@ -163,18 +253,19 @@ export async function expectShortIterations(
  */
 export async function countLoopWork(run: () => Promise<unknown>): Promise<LoopWork> {
   if (counted) throw new Error('The work of the event loop is already being counted.')
-  const work: LoopWork = { iterations: 0, most: nothing(), total: nothing() }
+  const transactions = { count: 0, mostStatements: 0, mostRows: 0 }
+  const work: Counted = { iterations: [], current: undefined, transactions }
   const unwatch = watchAll()
-  counted = { current: nothing(), work }
+  counted = work
   performance.now = () => now() + (aheadMs += readingMs)
   try {
     await run()
   } finally {
-    endIteration()
     counted = undefined
+    open = new Map()
     unwatch()
     // It never goes back.
     performance.now = () => now() + aheadMs
   }
-  return work
+  return sumOf(work)
 }

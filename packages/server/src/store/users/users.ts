@@ -20,7 +20,12 @@ export async function findMany(
   userIds: readonly string[],
 ): Promise<Map<string, User>> {
   const profiles = await readProfiles(db, apiKey, userIds)
-  return new Map([...profiles].map(([userId, profile]) => [userId, toUser(userId, parse(profile))]))
+  return new Map(
+    await mapYielding(
+      [...profiles],
+      ([userId, profile]) => [userId, toUser(userId, parse(profile))] as const,
+    ),
+  )
 }
 
 /** Those of these ids that users have. */

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { expectFreeLoop, longestLoopBlockDuring, shortestLoopBlock } from '../../support/event-loop.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { seed } from '../../support/large-data.ts'
+import { expectShortIterations } from '../../support/loop-work.ts'
 import { runInShortSteps } from '../../support/other-tenant.ts'
 import { activity, add, idsOf, organizationId, setImmutable, tenantWithLog } from './calls.ts'
 
-const many = 20_000
+const many = 5000
 /** Nearly the maximum: an activity has at most 16 KiB. */
 const largeBytes = 16_000
 
@@ -36,11 +36,10 @@ describe.each(stores)('many activities on %s', (store) => {
       [{ userId: 'u', actionTypes: ['unknown'], order: 'asc' }, []],
       [{ targetEntityId: 'e', userId: 'ada' }, []],
     ] as const) {
-      const blockedMs = await shortestLoopBlock(async () => {
+      await expectShortIterations(async () => {
         const ids = await idsOf(tenant, { ...filter } as Parameters<typeof idsOf>[1])
         expect(ids).toEqual(found)
       })
-      expectFreeLoop(blockedMs, { during: filter })
     }
   })
 
@@ -60,46 +59,45 @@ describe.each(stores)('many activities on %s', (store) => {
           activityIds.map((id) => activity({ id: `new ${id}`, entityData: 'x'.repeat(1800) })),
         ),
     }
-    for (const [during, call] of Object.entries(calls)) {
-      expectFreeLoop(await shortestLoopBlock(call), { during: { during } })
-    }
-    expectFreeLoop(
-      await longestLoopBlockDuring(() => client.activities.delete({ organizationId, activityIds })),
-    )
+    for (const call of Object.values(calls)) await expectShortIterations(call)
+    // SQLite walks over the pages of each large row that it deletes.
+    await expectShortIterations(() => client.activities.delete({ organizationId, activityIds }), {
+      changes: 100,
+    })
     expect(await idsOf(tenant, { activityIds: ['a1', 'a501'] })).toEqual(['a501'])
   })
 
   test('[21.4.2] [8.4.1] [S1] [S2] deleting the activities of a document runs in short steps and names every activity', async () => {
-    const { client, left } = await scene(4000, { bytes: 4000 })
+    const { client, left } = await scene(3000, { bytes: 4000 })
     await runInShortSteps(server, async () => {
       const { data } = await client.activities.delete({
         organizationId,
         documentId: 'd1',
         targetEntityId: 'e',
       })
-      expect(Object.values(data).filter(({ success }) => success)).toHaveLength(4000)
+      expect(Object.values(data).filter(({ success }) => success)).toHaveLength(3000)
     })
     expect(await left()).toEqual({ d1: 1 })
   })
 
   test('[21.4.1] [10.4.1] [S1] [S2] immutable activities do not slow down deletions that leave them', async () => {
     const { client, left } = await scene(many, { isImmutable: true })
-    await runInShortSteps(server, async () => {
-      const { data } = await client.activities.delete({ organizationId, documentId: 'd1' })
-      expect(Object.keys(data)).toEqual(['rare'])
-    })
-    expectFreeLoop(
-      await shortestLoopBlock(async () => {
-        await client.documents.delete({ organizationId, documentIds: ['d1'] })
-        await client.documents.add({ organizationId, documents: [{ documentId: 'd1' }] })
-      }),
+    // On PostgreSQL one transaction looks at 2,000 activities.
+    await runInShortSteps(
+      server,
+      async () => {
+        const { data } = await client.activities.delete({ organizationId, documentId: 'd1' })
+        expect(Object.keys(data)).toEqual(['rare'])
+      },
+      2,
     )
+    await expectShortIterations(() => client.documents.delete({ organizationId, documentIds: ['d1'] }))
     expect(await left()).toEqual({ d1: many })
   })
 
   test('[10.4] [10.4.1] [8.4] [8.4.1] [S1] [S2] deleting a document or an organization with many activities runs in short steps', async () => {
     for (const remove of ['document', 'organization']) {
-      const { tenant, client, left } = await scene(12_000, { bytes: 4000 })
+      const { tenant, client, left } = await scene(3000, { bytes: 1000 })
       await setImmutable(tenant, true)
       await add(tenant, [{ id: 'fixed' }], { documentId: 'd1' })
       await runInShortSteps(server, () =>
@@ -114,12 +112,14 @@ describe.each(stores)('many activities on %s', (store) => {
   test('[10.4] [8.4] [S2] deleting a document or an organization with 400 large activities does not hold the event loop', async () => {
     for (const remove of ['document', 'organization']) {
       const { client, left } = await scene(400, { bytes: largeBytes })
-      const blockedMs = await longestLoopBlockDuring(() =>
-        remove === 'document'
-          ? client.documents.delete({ organizationId, documentIds: ['d1'] })
-          : client.organizations.delete({ organizationIds: [organizationId] }),
+      await expectShortIterations(
+        () =>
+          remove === 'document'
+            ? client.documents.delete({ organizationId, documentIds: ['d1'] })
+            : client.organizations.delete({ organizationIds: [organizationId] }),
+        // SQLite walks over the pages of each large row that it deletes.
+        { changes: 100 },
       )
-      expectFreeLoop(blockedMs, { during: { remove } })
       expect(await left()).toEqual({})
     }
   })
@@ -131,7 +131,7 @@ describe.each(stores)('many activities on %s', (store) => {
       const { migrationId } = (await client.documents.migrate(input)).data
       const status = async () =>
         (await client.documents.migrateStatus({ organizationId, migrationId })).data.status
-      await expect.poll(status, { timeout: 60_000, interval: 100 }).toBe('completed')
+      await expect.poll(status, { timeout: 60_000 }).toBe('completed')
     })
     expect(await left()).toEqual({ d2: many + 1 })
   })

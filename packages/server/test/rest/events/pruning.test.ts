@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createHousekeeping } from '../../../src/jobs/housekeeping.ts'
 import { createMetrics } from '../../../src/platform/metrics/metrics.ts'
 import { SteppedClock } from '../../support/clock.ts'
-import { expectFreeLoop, longestLoopBlockDuring } from '../../support/event-loop.ts'
+import { expectShortIterations } from '../../support/loop-work.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { comment, commentCalls, documentId, organizationId } from '../comments/calls.ts'
 
@@ -95,7 +95,8 @@ describe.each(stores)('removing old events on %s', (store) => {
         await reply(`a${index}`, ...large)
       }
       await events(232)
-      expectFreeLoop(await longestLoopBlockDuring(() => prune(3 * day)))
+      // SQLite walks over the pages of each large event that it deletes: 512 KiB in one statement.
+      await expectShortIterations(() => prune(3 * day), { changes: 40 })
       expect(await events(0)).toEqual([])
     },
   )

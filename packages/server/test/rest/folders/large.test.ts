@@ -4,7 +4,7 @@ import type { Folder } from '@plenum/protocol'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { expectShortIterations } from '../../support/loop-work.ts'
 import * as given from '../../support/given.ts'
-import { stores, useServer } from '../../support/harness.ts'
+import { anyStore, stores, useServer } from '../../support/harness.ts'
 import { seed } from '../../support/large-data.ts'
 
 /** The maximum number of folders in one response (rule 9.2.2). */
@@ -14,22 +14,25 @@ const names = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${prefix}${index + 1}`)
 
 /** Each organization has folders `t1` to `t<top>`, and in the folder `t1` the folders `c1` to `c<inside>`. */
-const scenes = {
+const scenesOf = (isLargest: boolean) => ({
   /** More folders inside one folder, and more at the top level, than one page holds. */
   wide: { top: 2_500, inside: 2_500 },
-  /** The maximum of one response, almost all in one folder. */
-  most: { top: 500, inside: maxFolders - 500 },
-}
+  /** The maximum of one response, almost all in one folder. On one database only: the limit does not depend on it. */
+  most: { top: 500, inside: (isLargest ? maxFolders : 10_000) - 500 },
+})
+type Scene = keyof ReturnType<typeof scenesOf>
 
 /** Makes ids of almost the maximum length, with three bytes per character. */
 const longSuffix = '頁'.repeat(248)
 
 describe.each(stores)('many folders on %s', (store) => {
+  const isLargest = store === anyStore
+  const scenes = scenesOf(isLargest)
   // A busy machine may need long for 100,000 rows.
   const server = useServer(store, { env: { DATABASE_TIMEOUT_SECONDS: '600' } })
   let tenant: given.Tenant
 
-  async function insert(tenant: given.Tenant, organizationId: keyof typeof scenes) {
+  async function insert(tenant: given.Tenant, organizationId: Scene) {
     await given.organization(tenant, organizationId)
     const { top, inside } = scenes[organizationId]
     const fill = seed(server.database, tenant.apiKey, organizationId)
@@ -71,9 +74,9 @@ describe.each(stores)('many folders on %s', (store) => {
   }
   const get = async (input: object, version?: string) => parse(await fetchFolders(input, version))
   const idsOf = (folders: readonly Folder[] = []) => folders.map(({ folderId }) => folderId)
-  const topOf = (organizationId: keyof typeof scenes) => names('t', scenes[organizationId].top)
-  const insideOf = (organizationId: keyof typeof scenes) => names('c', scenes[organizationId].inside)
-  const allOf = (organizationId: keyof typeof scenes) => [
+  const topOf = (organizationId: Scene) => names('t', scenes[organizationId].top)
+  const insideOf = (organizationId: Scene) => names('c', scenes[organizationId].inside)
+  const allOf = (organizationId: Scene) => [
     ...topOf(organizationId),
     ...insideOf(organizationId),
     ...(organizationId === 'wide' ? ['d1'] : []),
@@ -91,12 +94,9 @@ describe.each(stores)('many folders on %s', (store) => {
   }
 
   test('[4.3] [9.2.1] [0.5.1] get without pageSize returns every folder, under v1 and v2', async () => {
-    for (const [organizationId, version] of [
-      ['wide', 'v1'],
-      ['most', 'v2'],
-    ] as const) {
-      const { folders, nextPageToken } = await get({ organizationId }, version)
-      expectIds(folders, allOf(organizationId))
+    for (const version of ['v1', 'v2']) {
+      const { folders, nextPageToken } = await get({ organizationId: 'wide' }, version)
+      expectIds(folders, allOf('wide'))
       expect(nextPageToken).toBeUndefined()
       const [top] = (await get({ organizationId: 'wide', folderId: 't1' }, version)).folders
       expectIds(top?.subFolders, insideOf('wide'))
@@ -187,8 +187,8 @@ describe.each(stores)('many folders on %s', (store) => {
     const other = await given.tenant(server)
     const many = () =>
       Promise.all([
-        ...Array.from({ length: 30 }, () => fetchFolders({ organizationId: 'wide' })),
-        ...Array.from({ length: 10 }, () => fetchFolders({ organizationId: 'wide' }, 'v1', other.headers)),
+        ...Array.from({ length: 6 }, () => fetchFolders({ organizationId: 'wide' })),
+        ...Array.from({ length: 3 }, () => fetchFolders({ organizationId: 'wide' }, 'v1', other.headers)),
         fetchFolders({ organizationId: 'tooLong', pageSize: 1000 }),
       ])
     await expectShortIterations(many)
@@ -198,15 +198,15 @@ describe.each(stores)('many folders on %s', (store) => {
     const tenant = await given.tenant(server)
     await given.organization(tenant, 'deep')
     const fill = seed(server.database, tenant.apiKey, 'deep')
-    await fill.folderChains(1000, depth)
-    await fill.documentsInChains(1000, depth)
+    await fill.folderChains(300, depth)
+    await fill.documentsInChains(300, depth)
     const { client } = tenant
     const get = () => client.documents.get({ organizationId: 'deep' })
-    expect((await get()).data).toHaveLength(1000)
+    expect((await get()).data).toHaveLength(300)
     await expectShortIterations(get)
     let added = 0
     const add = () => {
-      const folders = names(`new ${added++} `, 500).map((folderId, index) => ({
+      const folders = names(`new ${added++} `, 300).map((folderId, index) => ({
         folderId,
         parentFolderId: `f${index + 1}-${depth - 1}`,
       }))
@@ -215,38 +215,44 @@ describe.each(stores)('many folders on %s', (store) => {
     await expectShortIterations(add)
   })
 
-  test('[S1] [9.2.3] clients that do not read their large answers delay only large answers of the same API key', async () => {
-    const other = await given.tenant(server)
-    await insert(other, 'wide')
-    /** A client that receives its first bytes and reads no more. */
-    const stalled = async () => {
-      const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
-      const body = JSON.stringify({ data: { organizationId: 'most' } })
-      const headers = Object.entries({ ...tenant.headers, host: 'x', 'content-length': body.length })
-      const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
-      socket.write(
-        `POST /v2/organizations/folders/get HTTP/1.1\r\ncontent-type: application/json\r\n${lines}\r\n${body}`,
-      )
-      await once(socket, 'readable')
-      return socket
-    }
-    const [first, second] = [await stalled(), await stalled()]
-    let isAnswered = false
-    const third = fetchFolders({ organizationId: 'wide' }).then(() => (isAnswered = true))
-    // Small responses of the same key, and large ones of another key, still arrive.
-    expect((await get({ organizationId: 'wide', folderId: 'd1' })).folders).toHaveLength(1)
-    await fetchFolders({ organizationId: 'wide' }, 'v2', other.headers)
-    expect(isAnswered).toBe(false)
-    first.destroy()
-    await third
-    second.destroy()
-  })
+  test.runIf(isLargest)(
+    '[S1] [9.2.3] clients that do not read their large answers delay only large answers of the same API key',
+    async () => {
+      const other = await given.tenant(server)
+      await insert(other, 'wide')
+      /** A client that receives its first bytes and reads no more. */
+      const stalled = async () => {
+        const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+        const body = JSON.stringify({ data: { organizationId: 'most' } })
+        const headers = Object.entries({ ...tenant.headers, host: 'x', 'content-length': body.length })
+        const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+        socket.write(
+          `POST /v2/organizations/folders/get HTTP/1.1\r\ncontent-type: application/json\r\n${lines}\r\n${body}`,
+        )
+        await once(socket, 'readable')
+        return socket
+      }
+      const [first, second] = [await stalled(), await stalled()]
+      let isAnswered = false
+      const third = fetchFolders({ organizationId: 'wide' }).then(() => (isAnswered = true))
+      // Small responses of the same key, and large ones of another key, still arrive.
+      expect((await get({ organizationId: 'wide', folderId: 'd1' })).folders).toHaveLength(1)
+      await fetchFolders({ organizationId: 'wide' }, 'v2', other.headers)
+      expect(isAnswered).toBe(false)
+      first.destroy()
+      await third
+      second.destroy()
+    },
+  )
 
   test('[9.2.2] get fails with an error that names pageSize and maxDepth when the response would be too large', async () => {
     await seed(server.database, tenant.apiKey, 'most').folders(500, 't1', 'more')
-    for (const [input, version] of [
+    const tooMany = [
       [{ organizationId: 'most' }, 'v1'],
       [{ organizationId: 'most', maxDepth: 1, pageSize: 1 }, 'v2'],
+    ] as const
+    for (const [input, version] of [
+      ...(isLargest ? tooMany : []),
       [{ organizationId: 'tooLong' }, 'v2'],
     ] as const) {
       expect([input, (await get(input, version)).error]).toEqual([input, tooLarge])

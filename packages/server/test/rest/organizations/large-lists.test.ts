@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { expectFreeLoop, shortestLoopBlock } from '../../support/event-loop.ts'
+import { expectShortIterations, type IterationWork } from '../../support/loop-work.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 
@@ -31,7 +31,7 @@ describe.each(stores)('lists of items with large data on %s', (store) => {
         documents: ids.map((documentId) => ({ documentId, ...fields })),
       })
     }
-    for (let index = 0; index < count; index++) {
+    for (let index = 0; index < count / 2; index++) {
       await client.notifications.add({
         organizationId,
         documentId: 'i0',
@@ -47,19 +47,25 @@ describe.each(stores)('lists of items with large data on %s', (store) => {
 
   const all = { pageSize: 1_000 }
   const ids = Array.from({ length: 30 }, (_, index) => `i${index}`)
-  const lists: [name: string, path: string, input: object][] = [
+  const lists: [name: string, path: string, input: object, limits?: Partial<IterationWork>][] = [
     ['a page of organizations', '/v2/organizations/get', all],
     ['a page of documents', '/v2/organizations/documents/get', { organizationId, ...all }],
     ['documents by their ids', '/v2/organizations/documents/get', { organizationId, documentIds: ids }],
     ['all documents under v1', '/v1/organizations/documents/get', { organizationId }],
     ['a page of users', '/v2/users/get', { organizationId, ...all }],
-    ['a page of notifications', '/v2/notifications/get', { organizationId, documentId: 'i0', ...all }],
+    [
+      'a page of notifications',
+      '/v2/notifications/get',
+      { organizationId, documentId: 'i0', ...all },
+      // One statement reads the short rows of the named recipients of 32 notifications.
+      { rows: 32 * names.length + 100 },
+    ],
   ]
 
   test.each(lists)(
     '[S2] [S5.2] six concurrent calls that read %s do not block the event loop',
-    async (_, path, data) => {
-      const held = await shortestLoopBlock(async () => {
+    async (_, path, data, limits = {}) => {
+      await expectShortIterations(async () => {
         const answers = Array.from({ length: 6 }, async () => {
           const response = await fetch(`${server.url}${path}`, {
             method: 'POST',
@@ -72,8 +78,7 @@ describe.each(stores)('lists of items with large data on %s', (store) => {
           return bytes
         })
         for (const bytes of await Promise.all(answers)) expect(bytes).toBeGreaterThan(100_000)
-      })
-      expectFreeLoop(held)
+      }, limits)
     },
   )
 
@@ -94,6 +99,6 @@ describe.each(stores)('lists of items with large data on %s', (store) => {
         client.users.update({ organizationId, users: ids.map((userId) => ({ userId, x: Math.random() })) }),
       () => client.documents.move({ organizationId, documentIds: ids.slice(0, 30), folderId: 'root' }),
     ]
-    for (const update of updates) expectFreeLoop(await shortestLoopBlock(update))
+    for (const update of updates) await expectShortIterations(update)
   })
 })

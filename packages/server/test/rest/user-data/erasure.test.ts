@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { stored } from '../../support/filled-tenant.ts'
 import * as given from '../../support/given.ts'
 import { stores, type TestServer, useServer } from '../../support/harness.ts'
+import { seed } from '../../support/large-data.ts'
 import { runInShortSteps } from '../../support/other-tenant.ts'
 
 const organizationId = 'org_1'
@@ -247,16 +248,8 @@ describe.each(stores)('userData.delete on %s', (store) => {
   test('[14.2.5] [S1] [S2] the erasure of a user with very many comments runs in short steps', async () => {
     const tenant = await given.tenant(server)
     await given.document(tenant)
-    const threads = 400
-    for (let from = 0; from < threads; from += 100) {
-      await tenant.client.commentAnnotations.add({
-        ...ref,
-        commentAnnotations: Array.from({ length: 100 }, (_, index) => ({
-          annotationId: `a${from + index}`,
-          commentData: [{ commentText: 'x'.repeat(500), from: ada }],
-        })),
-      })
-    }
+    await given.document(tenant, 'doc_2')
+    await seed(server.database, tenant.apiKey, 'org_1').annotations(3000, 'doc_2', ada.userId)
     const comments = Array.from({ length: 100 }, () => ({ commentText: 'x'.repeat(1000), from: ada }))
     await tenant.client.commentAnnotations.add({
       ...ref,
