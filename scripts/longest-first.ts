@@ -2,7 +2,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** The ends of the paths of slow test files. They start first, so that no worker is left alone with one of them at the end. */
 const slowest = [
-  'faults/attacks.test.ts',
   'faults/killed-deliveries.test.ts',
   'faults/lab.test.ts',
   'faults/killed-inbox.test.ts',
