@@ -15,6 +15,7 @@ export const serverProgram = join(build, 'main.js')
 const programs = {
   server: [serverProgram],
   earlyAnswers: [join(build, 'early-answers.js')],
+  fastServer: [join(build, 'fast-server.js')],
 }
 
 export interface ServerProcess {
@@ -28,15 +29,17 @@ export interface ServerProcess {
 
 let isBuilt = false
 
-/** Writes the program that `npm start` runs, and the control of the kill tests, once for all test files of this process. */
+/** Writes the program that `npm start` runs, and the programs that only tests run, once for all test files of this process. */
 export function buildServer(): void {
   if (isBuilt) return
   if (existsSync(builds)) {
     const left = readdirSync(builds).filter((pid) => !isRunning(Number(pid)))
     for (const pid of left) rmSync(join(builds, pid), { recursive: true, force: true })
   }
-  const control = 'packages/server/test/support/processes/early-answers.ts'
-  execFileSync(process.execPath, ['scripts/build.mjs', '--server', build, control], { cwd: root })
+  const further = ['early-answers', 'fast-server'].map(
+    (name) => `packages/server/test/support/processes/${name}.ts`,
+  )
+  execFileSync(process.execPath, ['scripts/build.mjs', '--server', build, ...further], { cwd: root })
   isBuilt = true
 }
 
