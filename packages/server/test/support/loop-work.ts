@@ -15,6 +15,8 @@ export interface IterationWork {
   jsonBytes: number
   /** Items of Yjs documents that were decoded. */
   items: number
+  /** What the test counts with `countStep`, such as messages or clients. */
+  steps: number
 }
 
 export interface LoopWork {
@@ -26,7 +28,14 @@ export interface LoopWork {
   total: IterationWork
 }
 
-const nothing = (): IterationWork => ({ statements: 0, rows: 0, rowBytes: 0, jsonBytes: 0, items: 0 })
+const nothing = (): IterationWork => ({
+  statements: 0,
+  rows: 0,
+  rowBytes: 0,
+  jsonBytes: 0,
+  items: 0,
+  steps: 0,
+})
 const kinds = Object.keys(nothing()) as (keyof IterationWork)[]
 
 let counted: { current: IterationWork; work: LoopWork } | undefined
@@ -37,6 +46,9 @@ function count(kind: keyof IterationWork, amount: number): void {
   counted.current[kind] += amount
   if (isFirst) setImmediate(endIteration)
 }
+
+/** Counts a step of the work that the test watches, in this iteration of the event loop. */
+export const countStep = (): void => count('steps', 1)
 
 function endIteration(): void {
   if (!counted) return
@@ -138,6 +150,8 @@ const allowed: IterationWork = {
   rowBytes: 1.5 * 1024 * 1024,
   jsonBytes: 1024 * 1024,
   items: 5000,
+  // What a step is depends on the test, which sets the limit.
+  steps: Infinity,
 }
 
 /**
