@@ -22,6 +22,8 @@ export interface Report {
   worstMs: Record<Probe, number>
   /** Like `worstMs`, without the time in which the server or this process waited for a processor. */
   worstWorkedMs: Record<Probe, number>
+  /** How many requests of each kind were answered while the attack was in progress. */
+  answered: Record<Probe, number>
   failures: string[]
 }
 
@@ -60,14 +62,19 @@ const probes: Record<Probe, () => Promise<unknown>> = {
     opened.provider.destroy()
   },
 }
-const zeroMs: Record<Probe, number> = { read: 0, write: 0, document: 0, edit: 0, open: 0 }
+const zero: Record<Probe, number> = { read: 0, write: 0, document: 0, edit: 0, open: 0 }
 // Each probe runs once unmeasured, because the first request of a kind is slow in this process as well.
 for (const probe of Object.values(probes)) await probe()
 process.send?.('ready')
 
 for (;;) {
   await once(process, 'message')
-  const report: Report = { worstMs: { ...zeroMs }, worstWorkedMs: { ...zeroMs }, failures: [] }
+  const report: Report = {
+    worstMs: { ...zero },
+    worstWorkedMs: { ...zero },
+    answered: { ...zero },
+    failures: [],
+  }
   const ended = new AbortController()
   const probing = Promise.all(
     Object.entries(probes).map(([name, probe]) => repeat(name as Probe, probe, report, ended.signal)),
@@ -93,6 +100,7 @@ async function repeat(
         probe(),
         pause(requestTimeoutMs, undefined, { ref: false }).then(() => throwTimeout(name)),
       ])
+      if (!ended.aborted) report.answered[name]++
     } catch (error) {
       report.failures.push(`${name}: ${String(error)}`)
     }

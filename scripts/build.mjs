@@ -59,6 +59,26 @@ function copyTypes(from, dist, targetOf) {
     mkdirSync(dirname(join(dist, target)), { recursive: true })
     writeFileSync(join(dist, target), text)
   }
+  checkImports(dist)
+}
+
+/**
+ * The compiler writes no types of files that it regards as a foreign package. A file of the protocol is one if the compiler
+ * finds it first through an import of `@plenum/protocol`, and which import it finds first differs from run to run. So
+ * tsconfig.build.json names all files of the protocol whose types the client needs.
+ */
+function checkImports(dist) {
+  for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
+    if (!file.endsWith('.d.ts')) continue
+    for (const [, path] of readFileSync(join(dist, file), 'utf8').matchAll(
+      /(?:from |import\()'(\.[^']*)\.js'/g,
+    )) {
+      if (!existsSync(join(dist, dirname(file), `${path}.d.ts`)))
+        throw new Error(
+          `${file} imports ${path}.js, whose types are missing: name its source in the tsconfig file.`,
+        )
+    }
+  }
 }
 
 const [option, folder] = process.argv.slice(2)

@@ -13,8 +13,16 @@ const project = join(folder, 'project')
 let server: TestServer
 
 const execute = promisify(execFile)
-const run = async (cwd: string, program: string, ...args: string[]) =>
-  (await execute(program, args, { cwd })).stdout.trim()
+
+/** Runs a program and returns what it prints. A failure shows both outputs: the compiler prints its errors to the first. */
+async function run(cwd: string, program: string, ...args: string[]): Promise<string> {
+  try {
+    return (await execute(program, args, { cwd })).stdout.trim()
+  } catch (error) {
+    const { message, stdout, stderr } = error as Error & Record<'stdout' | 'stderr', string>
+    throw new Error(`${message}\n${stdout}${stderr}`, { cause: error })
+  }
+}
 
 /** Packs these folders and returns the paths of the archives. */
 async function pack(...paths: string[]): Promise<string[]> {

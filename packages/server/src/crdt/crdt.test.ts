@@ -1,13 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { testCrdt } from '../../test/support/updates/document-work.ts'
-import {
-  expectFreeLoop,
-  expectWithin,
-  freeIteration,
-  longestLoopBlockDuring,
-  shortestLoopBlock,
-} from '../../test/support/event-loop.ts'
+import { freeIteration } from '../../test/support/event-loop.ts'
+import { expectShortIterations } from '../../test/support/loop-work.ts'
 import { any, docOf, slowDocument, struct, text, update } from '../../test/support/updates/scenes.ts'
 import { createRandom, type Random } from '../../test/support/random.ts'
 import { randomSteps, Session } from '../../test/support/updates/sessions.ts'
@@ -118,11 +113,11 @@ describe.each([
     expect(Buffer.concat(views)).toEqual(Buffer.concat(rows))
   })
 
-  test('[V5] merge and compact each take less than 4 s for 20,000 small parts', async () => {
+  test('[V5] merge and compact join 20,000 small parts within the time limit of a thread', async () => {
     const rows = keystrokes(20_000)
-    const merged = await withinSeconds(4, () => crdt.merge(rows))
+    const merged = await crdt.merge(rows)
     expect(docOf(merged).getText('t').length).toBe(20_000)
-    const compacted = await withinSeconds(4, () => crdt.compact(rows))
+    const compacted = await crdt.compact(rows)
     expect(docOf(compacted).getText('t').length).toBe(20_000)
   })
 
@@ -141,22 +136,13 @@ describe.each([
         return update({ structs: [{ client: 5, clock, structs }] })
       })
       for (const run of [() => crdt.compact(rows), () => crdt.merge(rows)]) {
-        const bytes = await withinSeconds(4, run)
+        const bytes = await run()
         expect(Y.decodeUpdate(bytes).structs.length).toBeLessThan(10)
         expect(docOf(bytes).getArray('r').length).toBe(40_000)
       }
     },
   )
 })
-
-/** Fails if the processor time of all threads exceeds the limit. */
-async function withinSeconds<T>(limit: number, run: () => Promise<T>): Promise<T> {
-  const before = process.cpuUsage()
-  const result = await run()
-  const { user, system } = process.cpuUsage(before)
-  expectWithin(limit * 1000, (user + system) / 1000)
-  return result
-}
 
 describe('[V5] the thread of documents', () => {
   /** About 5 MB: paragraphs, each with an attribute and a text. */
@@ -190,11 +176,8 @@ describe('[V5] the thread of documents', () => {
     }
     // The first call starts the thread.
     await crdt.diff(parts, stateVector)
-    for (const [name, run] of Object.entries(work)) {
-      const lag = await shortestLoopBlock(run)
-      // oxlint-disable-next-line no-console -- the number is part of the result
-      console.log(`${name}: the event loop waits ${lag.toFixed(1)} ms`)
-      expectFreeLoop(lag)
+    for (const run of Object.values(work)) {
+      await expectShortIterations(run)
     }
     await crdt.close()
   })
@@ -211,13 +194,12 @@ describe('[V5] the thread of documents', () => {
   test('[V5] a small hostile document exceeds the time limit of a thread, and never blocks the event loop', async () => {
     const crdt = testCrdt()
     const parts = [slowDocument(10_000)]
-    const held = await longestLoopBlockDuring(async () => {
+    await expectShortIterations(async () => {
       const slow = expect(crdt.compact(parts)).rejects.toThrow('longer than')
       expect((await crdt.index(parts)).size).toBe(2)
       await slow
       expect(await crdt.compact(keystrokes(300))).toBeInstanceOf(Uint8Array)
     })
-    expectFreeLoop(held)
     await crdt.close()
   })
 

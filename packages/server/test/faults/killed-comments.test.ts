@@ -9,7 +9,7 @@ import { startProcess } from '../support/processes/process.ts'
 import { createRandom } from '../support/random.ts'
 
 const ref = { organizationId: 'o1', documentId: 'd1' }
-const kills = rounds(3)
+const kills = rounds(1)
 const folders: string[] = []
 
 async function environment(store: Store): Promise<Record<string, string>> {
@@ -179,7 +179,7 @@ describe('comments and their events after SIGKILL', { retry: 0 }, () => {
       const { acknowledged, stored, logged } = await killRepeatedly(
         'earlyAnswers',
         await environment('sqlite'),
-        2,
+        1,
       )
       expect(faultsOf(acknowledged, stored, logged)).not.toEqual([])
     },

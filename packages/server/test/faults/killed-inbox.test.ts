@@ -1,94 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { ApiError, type Client, createClient } from '@plenum/client'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { reportCounts, rounds } from '../support/effort.ts'
-import * as given from '../support/given.ts'
-import { createPostgresDatabase, stores } from '../support/harness.ts'
-import { startProcess } from '../support/processes/process.ts'
-import { createRandom } from '../support/random.ts'
+import { describe, test } from 'vitest'
+import { stores } from '../support/harness.ts'
+import { expectAllInInbox } from './killed-inbox.ts'
 
-const kills = rounds(3)
-const organizationId = 'org_1'
-const ref = { organizationId, documentId: 'doc_1' }
-
-/** The bodies of all notifications of the user. */
-async function bodiesOf(client: Client, userId: string): Promise<string[]> {
-  const found: string[] = []
-  for (let pageToken: string | undefined, more = true; more; more = pageToken !== undefined) {
-    const page = await client.notifications.get({
-      organizationId,
-      userId,
-      pageSize: 200,
-      ...(pageToken && { pageToken }),
-    })
-    found.push(...page.data.map((one) => one.displayBodyMessage ?? ''))
-    pageToken = page.nextPageToken
-  }
-  return found
-}
-
-describe.each(stores)('[18.7.7] notifications and SIGKILL on %s', { retry: 0 }, (store) => {
-  test(
-    '[18.7.7] every acknowledged comment is in the inbox exactly once, although the server is killed again and again',
+describe('notifications and SIGKILL', { retry: 0 }, () => {
+  test.for(stores)(
+    '[18.7.7] every acknowledged comment is in the inbox exactly once, although the server is killed on %s',
     { timeout: 900_000 },
-    async (context) => {
-      const folder = mkdtempSync(join(tmpdir(), 'plenum-inbox-'))
-      onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-      const env = {
-        DATA_DIR: folder,
-        SECRET_KEY: 'a secret key that only these tests use',
-        LIMIT_CREATE_WORKSPACE_PER_HOUR: '0',
-        ...(store === 'postgres' && { DATABASE_URL: await createPostgresDatabase() }),
-      }
-      const random = createRandom()
-      let server = await startProcess('server', env)
-      const { url } = server
-      const tenant = await given.tenant({ client: (options) => createClient({ url, ...options }) })
-      const { apiKey, authToken } = tenant
-      await given.document(tenant)
-      await given.users(tenant, ['ada', 'grace'])
-      const acknowledged: string[] = []
-      let next = 0
-      for (let kill = 0; kill < kills; kill++) {
-        const client = createClient({ url: server.url, apiKey, authToken, retries: 0 })
-        let count = 0
-        const writers = Array.from({ length: 4 }, async () => {
-          for (;;) {
-            const text = `comment ${next++}`
-            const comment = { commentText: text, from: { userId: 'ada' }, triggerNotification: true }
-            try {
-              await client.commentAnnotations.add({
-                ...ref,
-                commentAnnotations: [{ commentData: [comment] }],
-              })
-            } catch (error) {
-              // Without an answer, the error has the network error as its cause.
-              if (error instanceof ApiError && error.cause === undefined) throw error
-              return
-            }
-            acknowledged.push(text)
-            count++
-          }
-        })
-        const enough = 10 + random(30)
-        await expect.poll(() => count, { interval: 2, timeout: 60_000 }).toBeGreaterThan(enough)
-        await server.kill()
-        await Promise.all(writers)
-        server = await startProcess('server', env)
-      }
-      const client = createClient({ url: server.url, apiKey, authToken })
-      const missing = async () => {
-        const found = new Set(await bodiesOf(client, 'grace'))
-        return acknowledged.filter((text) => !found.has(text)).length
-      }
-      // A job that a killed server had claimed runs again after its lease of 25 s, if servers share the database.
-      await expect.poll(missing, { interval: 200, timeout: 180_000 }).toBe(0)
-      const bodies = await bodiesOf(client, 'grace')
-      reportCounts(context, { kills, acknowledged: acknowledged.length, delivered: bodies.length })
-      expect(new Set(bodies).size).toBe(bodies.length)
-      await server.terminate()
-    },
+    (store, context) => expectAllInInbox(store, 1, context),
   )
 })

@@ -6,9 +6,17 @@ import { createPostgresDatabase, secretKey } from '../support/harness.ts'
 import { startProcess } from '../support/processes/process.ts'
 import { tokenFor } from '../support/user-tokens.ts'
 
-test('[B4.3] the users of a server that is killed disappear on another one within 35 s, and its own users stay', async () => {
-  const env = { SECRET_KEY: secretKey, DATABASE_URL: await createPostgresDatabase() }
-  const [doomed, other] = await Promise.all([startProcess('server', env), startProcess('server', env)])
+test('[B4.3] the users of a server that is killed disappear on another one, and its own users stay', async () => {
+  // Its clock is 10 times as fast.
+  const env = {
+    SECRET_KEY: secretKey,
+    DATABASE_URL: await createPostgresDatabase(),
+    TEST_CLOCK_FROM: String(Date.now()),
+  }
+  const [doomed, other] = await Promise.all([
+    startProcess('fastServer', env),
+    startProcess('fastServer', env),
+  ])
   const tenant = await given.tenant({ client: (options) => createClient({ url: other.url, ...options }) })
   const enter = async (server: typeof other, userId: string) => {
     const socket = await RealtimeSocket.connect(server, await tokenFor(tenant, userId))
@@ -20,5 +28,5 @@ test('[B4.3] the users of a server that is killed disappear on another one withi
   await enter(doomed, 'ada')
   await expect.poll(() => view.present).toEqual({ ada: 'online', bob: 'online' })
   await doomed.kill()
-  await expect.poll(() => view.present, { timeout: 35_000 }).toEqual({ bob: 'online' })
+  await expect.poll(() => view.present).toEqual({ bob: 'online' })
 })

@@ -17,6 +17,8 @@ export interface IterationWork {
   jsonBytes: number
   /** Items of Yjs documents that were decoded. */
   items: number
+  /** What the test counts with `countStep`, such as messages or clients. */
+  steps: number
 }
 
 export interface LoopWork {
@@ -44,6 +46,7 @@ const nothing = (): IterationWork => ({
   rowBytes: 0,
   jsonBytes: 0,
   items: 0,
+  steps: 0,
 })
 const kinds = Object.keys(nothing()) as (keyof IterationWork)[]
 
@@ -66,6 +69,9 @@ function count(kind: keyof IterationWork, amount: number): void {
   }
   counted.current[kind] += amount
 }
+
+/** Counts a step of the work that the test watches, in this iteration of the event loop. */
+export const countStep = (): void => count('steps', 1)
 
 function endIteration(): void {
   if (counted) counted.current = undefined
@@ -228,6 +234,8 @@ const allowed: IterationWork = {
   rowBytes: 1.5 * 1024 * 1024,
   jsonBytes: 1024 * 1024,
   items: 5000,
+  // What a step is depends on the test, which sets the limit.
+  steps: Infinity,
 }
 
 /**

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { expectWithin } from '../../../test/support/event-loop.ts'
-import { processorMs } from '../../../test/support/processor-time.ts'
+import { expectToEnd } from '../../../test/support/endless-work.ts'
 import { addressBucket, clientAddress } from './addresses.ts'
 
 const peer = '10.0.0.9'
@@ -109,17 +108,16 @@ describe('clientAddress', () => {
   })
 
   it.each([',', '1.1.1.1,', '[', ']', ':', '1:', '%', '1', ' ', '[:', ':1'])(
-    '[0.7.11] clientAddress and addressBucket take less than 2 s for text that repeats %j 100,000 times',
+    '[0.7.11] clientAddress and addressBucket of text that repeats %j take a number of steps that grows with the length',
     (unit) => {
-      const text = unit.repeat(100_000)
-      const milliseconds = processorMs(() => {
+      const text = unit.repeat(1_000_000)
+      expectToEnd(() => {
         for (const tail of ['', 'x', ']', ':', ']:']) {
           clientAddress(peer, text + tail, 1)
           clientAddress(peer, text + tail, 50_000)
           addressBucket(text + tail)
         }
       })
-      expectWithin(2_000, milliseconds)
     },
   )
 })

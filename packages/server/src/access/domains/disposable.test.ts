@@ -1,8 +1,7 @@
 import { disposableEmailBlocklist } from 'disposable-email-domains-js'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { expectWithin } from '../../../test/support/event-loop.ts'
-import { processorMs } from '../../../test/support/processor-time.ts'
+import { expectToEnd } from '../../../test/support/endless-work.ts'
 import { createDisposableCheck } from './disposable.ts'
 
 const isDisposable = createDisposableCheck({})
@@ -96,14 +95,11 @@ describe('createDisposableCheck', () => {
   })
 
   it.each(['a', '.', 'a.', '@', '-', ' ', 'ü', 'ü.', '。', '_.'])(
-    '[1.1.5] the disposable check takes less than 500 ms for addresses that repeat %j 100,000 times',
+    '[1.1.5] the disposable check of addresses that repeat %j takes a number of steps that grows with the length',
     (unit) => {
-      const text = unit.repeat(100_000)
+      const text = unit.repeat(2_000_000)
       const emails = [text, `a@${text}`, `a@${text}mailinator.com`, `${text}@mailinator.com`]
-      expectWithin(
-        500,
-        processorMs(() => emails.forEach((email) => isDisposable(email))),
-      )
+      expectToEnd(() => emails.forEach((email) => isDisposable(email)))
     },
   )
 })

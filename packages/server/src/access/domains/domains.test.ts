@@ -1,12 +1,11 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { expectWithin } from '../../../test/support/event-loop.ts'
-import { processorMs } from '../../../test/support/processor-time.ts'
+import { expectToEnd } from '../../../test/support/endless-work.ts'
 import { hostName, normalizeDomain, originAllowed } from './domains.ts'
 
 const label63 = 'a'.repeat(63)
 const host253 = `${label63}.${label63}.${label63}.${'a'.repeat(61)}`
-const longLength = 100_000
+const longLength = 300_000
 
 const normalized: [entry: string, stored: string][] = [
   ['example.com', 'example.com'],
@@ -175,16 +174,15 @@ describe('normalizeDomain', () => {
   })
 
   it.each(longStrings())(
-    '[2] normalizeDomain and originAllowed take less than 500 ms for 100,000 characters, input %#',
+    '[2] normalizeDomain and originAllowed take a number of steps that grows with the length, input %#',
     (text) => {
-      const milliseconds = processorMs(() => {
+      expectToEnd(() => {
         normalizeDomain(text)
         normalizeDomain(`https://${text}`)
         normalizeDomain(`*.${text}`)
         originAllowed(`https://${text}`, ['example.com', '*.example.com'])
         originAllowed(text, ['example.com'])
       })
-      expectWithin(500, milliseconds)
     },
   )
 })

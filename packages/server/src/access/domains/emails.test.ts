@@ -1,7 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { expectWithin } from '../../../test/support/event-loop.ts'
-import { processorMs } from '../../../test/support/processor-time.ts'
+import { expectToEnd } from '../../../test/support/endless-work.ts'
 import { normalizeEmail } from './emails.ts'
 
 const local64 = 'l'.repeat(64)
@@ -92,14 +91,11 @@ describe('normalizeEmail', () => {
   })
 
   it.each(['a', '.', 'a.', '@', 'a@', '-', ' ', '\t', '"', '+', 'ü', 'a@a.'])(
-    '[1.1.6] normalizeEmail takes less than 500 ms for addresses that repeat %j 100,000 times',
+    '[1.1.6] normalizeEmail of addresses that repeat %j takes a number of steps that grows with the length',
     (unit) => {
-      const text = unit.repeat(100_000)
+      const text = unit.repeat(2_000_000)
       const values = [text, `${text}!`, `${text}@example.com`, `a@${text}`, `a@${text}.com`, `a@${text}!`]
-      expectWithin(
-        500,
-        processorMs(() => values.forEach((value) => normalizeEmail(value))),
-      )
+      expectToEnd(() => values.forEach((value) => normalizeEmail(value)))
     },
   )
 })

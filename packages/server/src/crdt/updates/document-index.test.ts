@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import * as Y from 'yjs'
-import { expectFreeLoop, shortestLoopBlock } from '../../../test/support/event-loop.ts'
+import { countStep, expectShortIterations } from '../../../test/support/loop-work.ts'
 import { hostileUpdate } from '../../../test/support/updates/hostile-updates.ts'
 import { knownDoc } from '../../../test/support/updates/known-doc.ts'
 import { rounds } from '../../../test/support/effort.ts'
@@ -177,14 +177,22 @@ describe('[V2] an index and Yjs', () => {
 })
 
 describe('[S2] an index from a thread', () => {
+  /** Each takes less than a microsecond. */
+  const maxClientsPerIteration = 10_000
   const times = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
   const arrive = async (message: Float64Array) => {
     let index!: DocumentIndex
-    const held = await shortestLoopBlock(async () => {
+    // The index of a client consists of views of the message.
+    const view = vi.spyOn(message, 'subarray').mockImplementation((from, to) => {
+      countStep()
+      return Float64Array.prototype.subarray.call(message, from, to)
+    })
+    const run = async () => {
       index = await DocumentIndex.fromMessage(message)
       index.stateVector()
-    })
-    expectFreeLoop(held)
+    }
+    await expectShortIterations(run, { steps: 2 * maxClientsPerIteration })
+    view.mockRestore()
     return index
   }
 
