@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts'
 /** Who may do what. */
 export const accessMutants: readonly Mutant[] = [
   {
-    name: 'a viewer may add comments',
+    name: 'a viewer may write comments',
     rule: '25.6.2',
     file: 'packages/server/src/access/permissions.ts',
     from: "return verdict.allowed && verdict.accessRole === 'editor'",
@@ -48,13 +48,13 @@ export const accessMutants: readonly Mutant[] = [
     title: 'a stored role, or a removal, overrides an older token',
   },
   {
-    name: 'a permission provider without an answer allows access',
-    rule: '7.8.8',
+    name: 'grants decide while the permission provider gives no answer',
+    rule: '25.4',
     file: 'packages/server/src/access/permissions.ts',
-    from: "if (!answer?.hasAccess) return deny('provider_denied')",
-    to: "if (answer?.hasAccess === false) return deny('provider_denied')",
-    test: 'packages/server/test/rest/permission-provider/decisions.test.ts',
-    title: 'Get Permissions does not ask about a document that does not exist, and denies without an answer',
+    from: "if (provider) return { by: 'provider', answer: provider.answer }",
+    to: "if (provider?.answer) return { by: 'provider', answer: provider.answer }",
+    test: 'packages/server/src/access/permissions.test.ts',
+    title: 'the permission provider decides, whatever the grants and the access type are',
   },
   {
     name: 'a private comment is shown to everybody',
@@ -93,16 +93,16 @@ export const accessMutants: readonly Mutant[] = [
     title: 'reset replaces the token, and the server refuses the old token immediately',
   },
   {
-    name: 'a token of a user opens the data of another API key',
+    name: 'the token of a user is accepted together with another API key',
     rule: '0.2.2',
     file: 'packages/server/src/http/user-authenticator.ts',
     from: 'if (apiKey !== undefined && apiKey !== user.apiKey) {',
-    to: 'if (apiKey === undefined && apiKey !== user.apiKey) {',
+    to: "if (apiKey === '') {",
     test: 'packages/server/test/rest/comments/users.test.ts',
     title: 'a missing, invalid or foreign token is UNAUTHENTICATED, and allowed domains apply to users',
   },
   {
-    name: 'an open session keeps the role that it had',
+    name: 'an open session stays in a document that was disabled',
     rule: 'R10.3',
     file: 'packages/server/src/realtime/documents/api-key-documents.ts',
     from: 'for (const document of documents) document.invalidateAccess()',
