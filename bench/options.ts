@@ -6,7 +6,7 @@ export const readOptions = ((config) => {
     return parseArgs(config)
   } catch (error) {
     console.error(`${(error as Error).message.replace(/\.?$/, '.')} Use --help to see the options.`)
-    return process.exit(1)
+    return process.exit(2)
   }
 }) as typeof parseArgs
 
@@ -20,7 +20,7 @@ export function knownValues<T extends string>(
   const unknown = values.find((one) => !known.some((name) => name === one))
   if (unknown === undefined) return known.filter((name) => values.includes(name))
   console.error(`${option} does not accept "${unknown}". It accepts: ${known.join(', ')}.`)
-  return process.exit(1)
+  return process.exit(2)
 }
 
 /** The whole numbers of an option, separated by commas. Ends the process if a value is something else. */
@@ -29,7 +29,7 @@ export function wholeNumbers(option: string, value: string, min: number, max: nu
   const isAccepted = (number: number) => Number.isInteger(number) && number >= min && number <= max
   if (numbers.every(isAccepted)) return numbers
   console.error(`${option} accepts whole numbers from ${min} to ${max}, but is "${value}".`)
-  return process.exit(1)
+  return process.exit(2)
 }
 
 /** The number of an option. Ends the process if the value is something else, negative or too large. */
@@ -37,7 +37,7 @@ export function numberUpTo(max: number, option: string, value: string): number {
   const number = Number(value)
   if (value.trim() !== '' && number >= 0 && number <= max) return number
   console.error(`${option} accepts numbers from 0 to ${max}, but is "${value}".`)
-  return process.exit(1)
+  return process.exit(2)
 }
 
 /** Shows the help text and ends the process, if `--help` was given. */

@@ -157,6 +157,11 @@ describe.each(stores)('claims of jobs on %s', (store) => {
         await other.opened
       },
     })
+    // Otherwise the runners would wait for their jobs after a failure.
+    onTestFinished(() => {
+      release()
+      other.release()
+    })
     await addJob('once')
     await paused.start()
     await expect.poll(() => steps).toHaveLength(1)

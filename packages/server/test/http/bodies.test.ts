@@ -263,13 +263,16 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     const largest = fields(498)
     const all = await storedTogether(shared('keys', JSON.stringify(largest).slice(1, -1)))
     expect(all).toEqual(Array.from({ length: 20 }, () => largest))
-    const { status, body } = await send('/organizations/get', JSON.stringify({ data: fields(10_000) }))
-    expect({ status, body }).toEqual({
-      status: 400,
-      body: {
-        error: { status: 'INVALID_ARGUMENT', message: 'Request body must not have more than 10000 keys.' },
-      },
-    })
+    const inner = { items: Array.from({ length: 20 }, () => fields(500)) }
+    for (const data of [fields(10_000), inner]) {
+      const { status, body } = await send('/organizations/get', JSON.stringify({ data }))
+      expect({ status, body }).toEqual({
+        status: 400,
+        body: {
+          error: { status: 'INVALID_ARGUMENT', message: 'Request body must not have more than 10000 keys.' },
+        },
+      })
+    }
   })
 
   test('[0.7.6] an organization, a document, a user or a notification stores at most 16 KiB, also after an update', async () => {

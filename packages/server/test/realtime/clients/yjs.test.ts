@@ -347,6 +347,8 @@ test('[R1.2] [R1.3] an update and its duplicates are sent back to their sender o
   const disk = heldDisk()
   const server = await startServer('sqlite', { sync: disk.sync })
   onTestFinished(() => server.stop())
+  // Before that: a server that stops waits for the disk.
+  onTestFinished(() => disk.release())
   const tenant = await given.tenant(server)
   const doc = new Y.Doc()
   doc.getText('content').insert(0, 'Hello')
@@ -362,12 +364,19 @@ test('[R1.2] [R1.3] an update and its duplicates are sent back to their sender o
   // A duplicate is acknowledged too, but not before the original is durable.
   send()
   await eventually(disk.waiting).toBe(1)
+  // Now the original is no longer in the queue. The answer to the request shows that the server has handled the duplicate.
+  send()
+  const isAnswer = ([type, kind]: Buffer) => type === 0 && kind === 1
+  const answers = () => socket.received.filter(isAnswer).length
+  const before = answers()
+  socket.send(encodeMessage(0, 0, Y.encodeStateVector(new Y.Doc())))
+  await eventually(answers).toBe(before + 1)
   expect(echoes()).toEqual([])
   disk.release()
-  await eventually(() => echoes().length).toBe(2)
+  await eventually(() => echoes().length).toBe(3)
   for (const echo of echoes()) expect(echo).toEqual(Buffer.from(message))
   send()
-  await eventually(() => echoes().length).toBe(3)
+  await eventually(() => echoes().length).toBe(4)
 })
 
 test('[R1.2] updates that are stored together are sent as one, also to their sender', async () => {

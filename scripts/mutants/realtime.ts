@@ -1,0 +1,98 @@
+import type { Mutant } from './mutant.ts'
+
+/** What clients of an open document see, and what the server accepts from them. */
+export const realtimeMutants: readonly Mutant[] = [
+  {
+    name: 'an update is acknowledged and broadcast before it is on disk',
+    rule: 'R1.2',
+    file: 'packages/server/src/store/engine/sqlite.ts',
+    from: "if (options.durability === 'full') {",
+    to: "if (options.durability !== 'full') {",
+    test: 'packages/server/test/realtime/clients/yjs.test.ts',
+    title: 'an update and its duplicates are sent back to their sender only when the update is on disk',
+  },
+  {
+    name: 'a duplicate is acknowledged while the original waits for the disk',
+    rule: 'R1.2',
+    file: 'packages/server/src/realtime/rooms/room.ts',
+    from: 'if (this.#queue.length === 0 && !this.#queue.hasTaken) queued.outcome.saved',
+    to: 'if (this.#queue.length === 0) queued.outcome.saved',
+    test: 'packages/server/test/realtime/clients/yjs.test.ts',
+    title: 'an update and its duplicates are sent back to their sender only when the update is on disk',
+  },
+  {
+    name: 'a message overtakes an earlier large one of the same client',
+    rule: 'R10.5',
+    file: 'packages/server/src/realtime/dialects/json/json.ts',
+    from: 'return this.isChecking || this.#isReading',
+    to: 'return this.isChecking',
+    test: 'packages/server/test/rest/live-state/limits.test.ts',
+    title: 'messages before and after a large message are applied in order, even if the client disconnects',
+  },
+  {
+    name: 'a client writes under the Yjs client id of another user',
+    rule: 'R8.5',
+    file: 'packages/server/src/crdt/updates/validate-update.ts',
+    from: 'if (this.options.mayWrite?.(id) === false) {',
+    to: 'if (this.options.mayWrite?.(id) === undefined) {',
+    test: 'packages/server/test/realtime/limits/fuzz.test.ts',
+    title:
+      'a client cannot write as another user or as the server, and cannot delete content before it is written',
+  },
+  {
+    name: 'an update that depends on a missing one is stored',
+    rule: 'R8.4',
+    file: 'packages/server/src/crdt/updates/validate-update.ts',
+    from: 'if (clock > known) {',
+    to: 'if (clock > known + 1000) {',
+    test: 'packages/server/test/realtime/editors/orders.test.ts',
+    title:
+      'the server requests the update that a received one depends on, and acknowledges both once it arrives',
+  },
+  {
+    name: 'a client can name another user in its awareness state',
+    rule: 'R2.1',
+    file: 'packages/server/src/realtime/rooms/awareness/awareness-update.ts',
+    from: 'if (Object.hasOwn(claim, key)) claim[key] = userId',
+    to: 'if (!Object.hasOwn(claim, key)) claim[key] = userId',
+    test: 'packages/server/test/realtime/clients/mixed-clients.test.ts',
+    title:
+      'clients of both protocols see the connected users with their token identity, and see them disconnect',
+  },
+  {
+    name: 'a client takes over the awareness state of another user',
+    rule: 'R2',
+    file: 'packages/server/src/realtime/rooms/awareness/awareness.ts',
+    from: 'return !holder || holder.userId === userId || (hasWriteRole && !holder.hasWriteRole)',
+    to: 'return true',
+    test: 'packages/server/test/realtime/limits/fuzz.test.ts',
+    title: 'forged awareness neither replaces states of other clients nor floods them',
+  },
+  {
+    name: 'a user without activity stays online',
+    rule: 'R12.2',
+    file: 'packages/server/src/realtime/presence/present-person.ts',
+    from: 'const times = [since + awayMs, since + offlineMs]',
+    to: 'const times = [since + offlineMs]',
+    test: 'packages/server/test/realtime/documents/presence.test.ts',
+    title: 'a user without activity is away after 5 minutes and offline after 10',
+  },
+  {
+    name: 'a client that resumes gets the change again that it has',
+    rule: 'R11',
+    file: 'packages/server/src/realtime/live-states/document-feed.ts',
+    from: 'if (entry.seq > seq)',
+    to: 'if (entry.seq >= seq)',
+    test: 'packages/server/test/realtime/documents/resume.test.ts',
+    title: 'a client that resumes from a position gets only the changes since then',
+  },
+  {
+    name: 'a position of a deleted document is valid in the one that replaces it',
+    rule: 'R11',
+    file: 'packages/server/src/realtime/dialects/json/document.ts',
+    from: 'since?.epoch === position.epoch && since.seq <= position.seq',
+    to: 'since !== undefined && since.seq <= position.seq',
+    test: 'packages/server/test/realtime/documents/resume.test.ts',
+    title: 'a document that is deleted and created again does not accept positions of the old one',
+  },
+]
