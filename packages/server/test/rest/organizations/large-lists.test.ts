@@ -45,6 +45,8 @@ describe.each(stores)('lists of items with large data on %s', (store) => {
     }
   }, 240_000)
 
+  /** The server sends PostgreSQL two long queries at a time, and both answers may arrive in one iteration. */
+  const answersTogether = store === 'postgres' ? 2 : 1
   const all = { pageSize: 1_000 }
   const ids = Array.from({ length: 30 }, (_, index) => `i${index}`)
   const lists: [name: string, path: string, input: object, limits?: Partial<IterationWork>][] = [
@@ -58,27 +60,30 @@ describe.each(stores)('lists of items with large data on %s', (store) => {
       '/v2/notifications/get',
       { organizationId, documentId: 'i0', ...all },
       // One statement reads the short rows of the named recipients of 32 notifications.
-      { rows: 32 * names.length + 100 },
+      { rows: answersTogether * (32 * names.length + 100) },
     ],
   ]
 
   test.each(lists)(
     '[S2] [S5.2] six concurrent calls that read %s do not block the event loop',
     async (_, path, data, limits = {}) => {
-      await expectShortIterations(async () => {
-        const answers = Array.from({ length: 6 }, async () => {
-          const response = await fetch(`${server.url}${path}`, {
-            method: 'POST',
-            headers: { 'content-type': 'application/json', ...tenant.headers },
-            body: JSON.stringify({ data }),
+      await expectShortIterations(
+        async () => {
+          const answers = Array.from({ length: 6 }, async () => {
+            const response = await fetch(`${server.url}${path}`, {
+              method: 'POST',
+              headers: { 'content-type': 'application/json', ...tenant.headers },
+              body: JSON.stringify({ data }),
+            })
+            // The client runs in the same process, so it only counts the bytes.
+            let bytes = 0
+            for await (const chunk of response.body ?? []) bytes += chunk.length
+            return bytes
           })
-          // The client runs in the same process, so it only counts the bytes.
-          let bytes = 0
-          for await (const chunk of response.body ?? []) bytes += chunk.length
-          return bytes
-        })
-        for (const bytes of await Promise.all(answers)) expect(bytes).toBeGreaterThan(100_000)
-      }, limits)
+          for (const bytes of await Promise.all(answers)) expect(bytes).toBeGreaterThan(100_000)
+        },
+        { rowBytes: answersTogether * 1.25 * 1024 * 1024, ...limits },
+      )
     },
   )
 
