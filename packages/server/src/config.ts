@@ -250,8 +250,8 @@ export function readConfig(env: Environment): Config {
 
 function canDecode(text: string): boolean {
   try {
-    decodeURIComponent(text)
-    return true
+    // The bundler drops a call whose result is not used, because it does not know that it can throw.
+    return decodeURIComponent(text).length >= 0
   } catch {
     return false
   }
