@@ -120,10 +120,11 @@ function watchAll(): () => void {
       if (!answers.delete(String(text))) count('jsonBytes', String(text).length)
     }),
     watch(JSON, 'stringify', (_args, text) => count('jsonBytes', sizeOf(text))),
-    // The client in this process has just serialized the body.
-    watch(globalThis, 'fetch', ([, init]) =>
-      count('jsonBytes', -sizeOf((init as RequestInit | undefined)?.body)),
-    ),
+    // The client in this process has just serialized the body, if it is a text.
+    watch(globalThis, 'fetch', ([, init]) => {
+      const body = (init as RequestInit | undefined)?.body
+      if (typeof body === 'string') count('jsonBytes', -body.length)
+    }),
     watch(
       Response.prototype,
       'text',
