@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { User } from '@plenum/protocol'
-import { expectFreeLoop, shortestLoopBlock } from '../../support/event-loop.ts'
+import { expectShortIterations } from '../../support/loop-work.ts'
 import * as given from '../../support/given.ts'
 import { anyStore, stores, useServer } from '../../support/harness.ts'
 import { eventually, synced } from '../../support/clients/convergence.ts'
@@ -473,14 +473,7 @@ describe.each(stores)('large presence lists on %s', (store) => {
       await tenant.client.presence.add({ ...documentRef, users: users.slice(from, from + 500) })
     }
     const client = await connect(tenant, 'ada')
-    let ref = 0
-    // After the last client has closed the document, the next opening reads the list again.
-    const before = async () => {
-      client.send({ type: 'close', ref: ref++ })
-      await eventually(async () => (await openDocuments())?.[1]).toBe('0')
-    }
-    const open = () => client.open('doc_1', { ref, topics: ['presence'] })
-    expectFreeLoop(await shortestLoopBlock(open, { before }))
+    await expectShortIterations(() => client.open('doc_1', { ref: 1, topics: ['presence'] }))
     const bob = await connect(tenant, 'bob')
     const view = new DocumentView(bob)
     await bob.open()
