@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { WebsocketProvider } from 'y-websocket'
 import * as Y from 'yjs'
-import { waitedMs } from '../packages/server/test/support/processor-time.ts'
+import { waitedMs } from '../packages/server/test/support/measures/processor-time.ts'
 import { createTenant, userToken } from './tenant.ts'
 
 /** The server under attack. */

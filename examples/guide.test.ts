@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { build, defaultClientConditions } from 'vite'
 import * as given from '../packages/server/test/support/given.ts'
 import { stores, useServer } from '../packages/server/test/support/harness.ts'
-import { tokenFor } from '../packages/server/test/support/user-tokens.ts'
+import { tokenFor } from '../packages/server/test/support/access/user-tokens.ts'
 import { startChromium } from '../packages/server/test/support/services/chromium.ts'
 import examples from './package.json' with { type: 'json' }
 

@@ -6,7 +6,7 @@ import { createTenant, userToken } from '../attack/tenant.ts'
 import type { Tenant } from '../packages/server/test/support/given.ts'
 import { type Program, programFile } from '../packages/server/test/support/processes/programs.ts'
 import { ServerProcess } from '../packages/server/test/support/processes/server-process.ts'
-import { Proxy } from '../packages/server/test/support/proxy.ts'
+import { Proxy } from '../packages/server/test/support/faults/proxy.ts'
 import { startRedis, type RedisService } from '../packages/server/test/support/services/redis.ts'
 import { type PostgresService, startPostgres } from '../packages/server/test/support/services/postgres.ts'
 

@@ -1,4 +1,4 @@
-import { createRandom } from '../packages/server/test/support/random.ts'
+import { createRandom } from '../packages/server/test/support/random/random.ts'
 import { Cluster, type LabServices, type Link } from './cluster.ts'
 import type { Fault, Result } from './fault.ts'
 import { WriterProcess } from './writer-process.ts'

@@ -1,4 +1,4 @@
-import type { Random } from '../packages/server/test/support/random.ts'
+import type { Random } from '../packages/server/test/support/random/random.ts'
 import type { Cluster, ClusterOptions, Link } from './cluster.ts'
 import type { WriterProcess } from './writer-process.ts'
 import type { WriterJob } from './writers.ts'

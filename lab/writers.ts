@@ -5,7 +5,7 @@
 import { openSync, writeSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ApiError, type Client, createClient, type ErrorStatus } from '@plenum/client'
-import { createRandom } from '../packages/server/test/support/random.ts'
+import { createRandom } from '../packages/server/test/support/random/random.ts'
 import { organizationId, RawEditor } from './raw-editor.ts'
 
 export interface WriterJob {

@@ -1,7 +1,7 @@
 // Runs the tests of live clients with two servers on one PostgreSQL database, on each link between them.
 // Further arguments go to vitest: `npm run test:servers -- presence`.
 import { spawnSync } from 'node:child_process'
-import { linksThatConnect } from '../packages/server/test/support/links.ts'
+import { linksThatConnect } from '../packages/server/test/support/servers/links.ts'
 
 const [, , ...only] = process.argv
 const filters = only.length > 0 ? only : ['packages/server/test/realtime']

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Fault, severalServers } from '../fault.ts'
-import type { Passing } from '../../packages/server/test/support/proxy.ts'
+import type { Passing } from '../../packages/server/test/support/faults/proxy.ts'
 import { underLoad } from '../under-load.ts'
 
 const directions: readonly Passing[] = ['toServer', 'toClient', 'none']

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createClient } from '@plenum/client'
 import { WebSocket } from 'ws'
-import { wordsIn } from '../../packages/server/test/support/words.ts'
+import { wordsIn } from '../../packages/server/test/support/random/words.ts'
 import { userToken } from '../../attack/tenant.ts'
 import { readText } from '../oracle.ts'
 import type { Fault, Result, Scene } from '../fault.ts'
-import { Proxy } from '../../packages/server/test/support/proxy.ts'
+import { Proxy } from '../../packages/server/test/support/faults/proxy.ts'
 import { editorId, organizationId } from '../raw-editor.ts'
 
 /** Within this time the server must have noticed that it cannot reach a client. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createClient } from '@plenum/client'
 import { WebSocket } from 'ws'
-import { wordsIn } from '../../packages/server/test/support/words.ts'
+import { wordsIn } from '../../packages/server/test/support/random/words.ts'
 import { createDocuments } from '../documents.ts'
 import { type Fault, type Result, type Scene, severalServers } from '../fault.ts'
 import { editorId, organizationId, RawEditor } from '../raw-editor.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createClient } from '@plenum/client'
 import { WebSocket } from 'ws'
-import { wordsIn } from '../../packages/server/test/support/words.ts'
+import { wordsIn } from '../../packages/server/test/support/random/words.ts'
 import { type Fault, knowsNoOther, severalServers } from '../fault.ts'
 import { readText } from '../oracle.ts'
 import { editorId, organizationId } from '../raw-editor.ts'

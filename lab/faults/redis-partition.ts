@@ -1,5 +1,5 @@
 import { type Fault, believesToBeAlone } from '../fault.ts'
-import type { Passing } from '../../packages/server/test/support/proxy.ts'
+import type { Passing } from '../../packages/server/test/support/faults/proxy.ts'
 import { underLoad } from '../under-load.ts'
 
 const directions: readonly Passing[] = ['toServer', 'toClient', 'none']

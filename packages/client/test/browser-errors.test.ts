@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startChromium } from '../../server/test/support/services/chromium.ts'
 import * as given from '../../server/test/support/given.ts'
 import { startServer, type TestServer } from '../../server/test/support/harness.ts'
-import { tokenFor } from '../../server/test/support/user-tokens.ts'
+import { tokenFor } from '../../server/test/support/access/user-tokens.ts'
 import type * as Plenum from '../src/index.ts'
 import { bundle, servePage } from './support/pages.ts'
 

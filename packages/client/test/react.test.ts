@@ -4,7 +4,7 @@ import type { ClientMessage } from '@plenum/protocol/realtime'
 import { startChromium } from '../../server/test/support/services/chromium.ts'
 import * as given from '../../server/test/support/given.ts'
 import { startServer, type TestServer } from '../../server/test/support/harness.ts'
-import { tokenFor } from '../../server/test/support/user-tokens.ts'
+import { tokenFor } from '../../server/test/support/access/user-tokens.ts'
 import type { InboxActions, ThreadActions } from '../src/react.ts'
 import { bundle, servePage } from './support/pages.ts'
 

@@ -6,7 +6,7 @@ import type { Database } from '../store/engine/db.ts'
 import * as stored from '../store/signals.ts'
 import { SteppedClock } from '../../test/support/clock.ts'
 import { createPostgresDatabase } from '../../test/support/harness.ts'
-import { noPeers } from '../../test/support/peers.ts'
+import { noPeers } from '../../test/support/servers/peers.ts'
 import { Signals } from './signals.ts'
 
 const log = createLog('silent', { write: () => {} })

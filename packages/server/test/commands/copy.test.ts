@@ -4,16 +4,16 @@ import pg from 'pg'
 import { expect, test } from 'vitest'
 import { createClient } from '@plenum/client'
 import { plenumConnection } from '../support/clients/plenum-client.ts'
-import { newFolder } from '../support/folders.ts'
+import { newFolder } from '../support/data/folders.ts'
 import {
   createEmptyPostgresDatabase,
   createPostgresDatabase,
   secretKey,
   startServer,
 } from '../support/harness.ts'
-import { seed } from '../support/large-data.ts'
+import { seed } from '../support/data/large-data.ts'
 import { runCommand, startCommand, startProcess } from '../support/processes/process.ts'
-import { addThread, allRows, filledServer, withDatabase } from '../support/transfers.ts'
+import { addThread, allRows, filledServer, withDatabase } from '../support/data/transfers.ts'
 
 test('[D8] [D8.1] [D8.2] a server on PostgreSQL continues with everything that was copied', async () => {
   const { tenant, after, data, settings } = await filledServer('sqlite')

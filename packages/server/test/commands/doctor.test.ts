@@ -6,11 +6,11 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { checkClock } from '../../src/commands/checks/database.ts'
 import { checkNode } from '../../src/commands/checks/machine.ts'
-import { newFolder } from '../support/folders.ts'
+import { newFolder } from '../support/data/folders.ts'
 import { stores } from '../support/harness.ts'
 import { runCommand, startProcess } from '../support/processes/process.ts'
 import { newSettings } from '../support/processes/settings.ts'
-import { mountSmallDisk } from '../support/small-disk.ts'
+import { mountSmallDisk } from '../support/faults/small-disk.ts'
 
 interface Report {
   isHealthy: boolean

@@ -6,10 +6,10 @@ import { expect, test } from 'vitest'
 import { sealedColumns } from '../../src/commands/rotation/sealed-columns.ts'
 import { exportedTables } from '../../src/transfer/exported-tables.ts'
 import { readTables } from '../../src/transfer/stored-tables.ts'
-import { newFolder } from '../support/folders.ts'
+import { newFolder } from '../support/data/folders.ts'
 import { startServer, stores } from '../support/harness.ts'
 import { runCommand } from '../support/processes/process.ts'
-import { filledServer, newInstallation, withDatabase, workspaceRows } from '../support/transfers.ts'
+import { filledServer, newInstallation, withDatabase, workspaceRows } from '../support/data/transfers.ts'
 
 test.each(stores)(
   '[D9] [D9.1] [D9.2] [D10] [D10.1] a workspace of %s is the same after its import into the other database and back',

@@ -7,12 +7,18 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, test } from 'vitest'
 import type { Database } from '../../src/store/engine/db.ts'
 import * as events from '../../src/store/events.ts'
-import { expectWithin } from '../support/event-loop.ts'
-import { newFolder } from '../support/folders.ts'
-import { seed } from '../support/large-data.ts'
+import { expectWithin } from '../support/measures/event-loop.ts'
+import { newFolder } from '../support/data/folders.ts'
+import { seed } from '../support/data/large-data.ts'
 import { runCommand, startCommand } from '../support/processes/process.ts'
 import { newTenant } from '../support/processes/tenant.ts'
-import { allRows, filledServer, newInstallation, withDatabase, workspaceRows } from '../support/transfers.ts'
+import {
+  allRows,
+  filledServer,
+  newInstallation,
+  withDatabase,
+  workspaceRows,
+} from '../support/data/transfers.ts'
 
 /** How many rows of the table an embedded database has. */
 function countRows(dataDir: string, table: string): number {

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { minNode } from '../../src/commands/checks/machine.ts'
 import { version } from '../../src/start/version.ts'
-import { newFolder } from '../support/folders.ts'
+import { newFolder } from '../support/data/folders.ts'
 import { freePort } from '../support/services/postgres.ts'
 
 const root = resolve(import.meta.dirname, '../../../..')

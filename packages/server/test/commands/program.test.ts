@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { newFolder } from '../support/folders.ts'
+import { newFolder } from '../support/data/folders.ts'
 import { runCommand } from '../support/processes/process.ts'
 
 const options = {

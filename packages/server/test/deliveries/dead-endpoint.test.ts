@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { stores, useServer } from '../support/harness.ts'
-import { WebhookReceiver } from '../support/webhook-receiver.ts'
+import { WebhookReceiver } from '../support/receivers/webhook-receiver.ts'
 import { options, scene } from './scene.ts'
 
 const waiting = 10_000

@@ -8,7 +8,7 @@ import type { Database, Db } from '../../src/store/engine/db.ts'
 import * as jobs from '../../src/store/jobs.ts'
 import type { Job } from '../../src/store/jobs.ts'
 import { stores, useServer } from '../support/harness.ts'
-import { runInShortSteps } from '../support/other-tenant.ts'
+import { runInShortSteps } from '../support/measures/other-tenant.ts'
 import { documentId, options, organizationId, scene } from './scene.ts'
 
 const users = 20

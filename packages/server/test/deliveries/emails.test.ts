@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startServer, stores, type TestServer } from '../support/harness.ts'
-import { type SmtpReceiver, smtpError, startSmtp } from '../support/smtp.ts'
+import { type SmtpReceiver, smtpError, startSmtp } from '../support/receivers/smtp.ts'
 import { documentId, options, organizationId, ref, scene } from './scene.ts'
 
 const pageInfo = { url: 'https://app.example.com/plan', title: 'Launch plan' }

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import * as deliveries from '../../src/store/deliveries/deliveries.ts'
-import { expectShortIterations } from '../support/loop-work.ts'
+import { expectShortIterations } from '../support/measures/loop-work.ts'
 import * as given from '../support/given.ts'
 import { stores, useServer } from '../support/harness.ts'
-import { runInShortSteps } from '../support/other-tenant.ts'
-import { WebhookReceiver } from '../support/webhook-receiver.ts'
+import { runInShortSteps } from '../support/measures/other-tenant.ts'
+import { WebhookReceiver } from '../support/receivers/webhook-receiver.ts'
 import { options, organizationId, ref, scene } from './scene.ts'
 
 const timeout = { timeout: 60_000 }

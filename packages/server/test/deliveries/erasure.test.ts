@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { stored } from '../support/filled-tenant.ts'
+import { stored } from '../support/data/filled-tenant.ts'
 import { stores, useServer } from '../support/harness.ts'
-import { WebhookReceiver } from '../support/webhook-receiver.ts'
+import { WebhookReceiver } from '../support/receivers/webhook-receiver.ts'
 import { options, organizationId, ref, scene } from './scene.ts'
 
 describe.each(stores)('deliveries and the erasure of users on %s', (store) => {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { expectShortIterations } from '../support/loop-work.ts'
+import { expectShortIterations } from '../support/measures/loop-work.ts'
 import { stores, useServer } from '../support/harness.ts'
-import { WebhookReceiver } from '../support/webhook-receiver.ts'
+import { WebhookReceiver } from '../support/receivers/webhook-receiver.ts'
 import { options, scene } from './scene.ts'
 
 describe.each(stores)('very many deliveries on %s', (store) => {

@@ -2,7 +2,7 @@ import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { describe, expect, test } from 'vitest'
 import { stores, useServer } from '../support/harness.ts'
-import { WebhookReceiver } from '../support/webhook-receiver.ts'
+import { WebhookReceiver } from '../support/receivers/webhook-receiver.ts'
 import { options, organizationId, ref, scene } from './scene.ts'
 
 const hours = 60 * 60 * 1000

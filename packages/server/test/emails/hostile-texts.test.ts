@@ -3,7 +3,7 @@ import PostalMime, { type Email } from 'postal-mime'
 import { describe, expect, test } from 'vitest'
 import { composeMail, type MailRequest } from '../../src/deliveries/emails/compose-mail.ts'
 import { mimeMessage } from '../../src/deliveries/emails/transports/mime-message.ts'
-import { activity, mailItem, mailRequest, recipient } from '../support/mails.ts'
+import { activity, mailItem, mailRequest, recipient } from '../support/receivers/mails.ts'
 
 const hostile = [
   'x\r\nBcc: victim@example.com',

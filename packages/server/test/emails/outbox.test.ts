@@ -7,7 +7,7 @@ import { composeMail } from '../../src/deliveries/emails/compose-mail.ts'
 import { createOutbox } from '../../src/deliveries/emails/transports/outbox.ts'
 import { createLog } from '../../src/platform/log/log.ts'
 import { SteppedClock } from '../support/clock.ts'
-import { mailRequest } from '../support/mails.ts'
+import { mailRequest } from '../support/receivers/mails.ts'
 
 function outbox() {
   const dataDir = mkdtempSync(join(tmpdir(), 'plenum-outbox-'))

@@ -6,7 +6,7 @@ import type { MailRequest } from '../../src/deliveries/emails/compose-mail.ts'
 import { createSendEmail } from '../../src/deliveries/emails/send-email.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createOutgoingPost } from '../../src/platform/outgoing/outgoing-post.ts'
-import { activity, mailRequest, recipient } from '../support/mails.ts'
+import { activity, mailRequest, recipient } from '../support/receivers/mails.ts'
 
 interface Request {
   method: string | undefined

@@ -4,9 +4,9 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { composeMail, type MailRequest } from '../../src/deliveries/emails/compose-mail.ts'
 import { createSmtpTransport, smtpOptions } from '../../src/deliveries/emails/transports/smtp.ts'
 import { withLog } from '../../src/deliveries/emails/transports/server-transport.ts'
-import { certificate, certificateKey } from '../support/certificate.ts'
-import { activity, mailRequest } from '../support/mails.ts'
-import { smtpError, startSmtp } from '../support/smtp.ts'
+import { certificate, certificateKey } from '../support/receivers/certificate.ts'
+import { activity, mailRequest } from '../support/receivers/mails.ts'
+import { smtpError, startSmtp } from '../support/receivers/smtp.ts'
 
 const mail = (changes: Partial<MailRequest> = {}) => {
   const composed = composeMail(mailRequest(changes), 'plenum@example.com')

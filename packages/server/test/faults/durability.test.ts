@@ -8,8 +8,8 @@ import * as given from '../support/given.ts'
 import { createPostgresDatabase, startServer } from '../support/harness.ts'
 import { startProcess } from '../support/processes/process.ts'
 import type { ServerProcess } from '../support/processes/server-process.ts'
-import { reportCounts, rounds } from '../support/effort.ts'
-import { createRandom } from '../support/random.ts'
+import { reportCounts, rounds } from '../support/random/effort.ts'
+import { createRandom } from '../support/random/random.ts'
 
 const kills = rounds(3)
 const folders: string[] = []

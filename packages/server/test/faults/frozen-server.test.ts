@@ -1,10 +1,10 @@
 import { createClient } from '@plenum/client'
 import { expect, onTestFinished, test } from 'vitest'
 import { createPostgresDatabase, startServer } from '../support/harness.ts'
-import { withProxiedPostgres } from '../support/postgres-faults.ts'
+import { withProxiedPostgres } from '../support/faults/postgres-faults.ts'
 import { startProcess } from '../support/processes/process.ts'
 import type { ServerProcess } from '../support/processes/server-process.ts'
-import { WebhookReceiver } from '../support/webhook-receiver.ts'
+import { WebhookReceiver } from '../support/receivers/webhook-receiver.ts'
 
 /** Changes one organization without pause from many callers: these transactions write the same rows, and collide. */
 function collide(client: ReturnType<typeof createClient>, organizationId: string, callers = 12) {

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ApiError, type Client, createClient } from '@plenum/client'
 import { afterAll, describe, expect, test } from 'vitest'
-import { rounds } from '../support/effort.ts'
+import { rounds } from '../support/random/effort.ts'
 import { createPostgresDatabase, secretKey, type Store, stores } from '../support/harness.ts'
 import { startProcess } from '../support/processes/process.ts'
-import { createRandom } from '../support/random.ts'
+import { createRandom } from '../support/random/random.ts'
 
 const ref = { organizationId: 'o1', documentId: 'd1' }
 const kills = rounds(1)

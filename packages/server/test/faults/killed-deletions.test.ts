@@ -8,7 +8,7 @@ import type { Database } from '../../src/store/engine/db.ts'
 import { openDatabase } from '../../src/store/engine/open.ts'
 import * as given from '../support/given.ts'
 import { secretKey, startServer } from '../support/harness.ts'
-import { seed } from '../support/large-data.ts'
+import { seed } from '../support/data/large-data.ts'
 import { startProcess } from '../support/processes/process.ts'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'plenum-killed-'))

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ApiError, type Client, createClient } from '@plenum/client'
 import { expect, onTestFinished, type TestContext } from 'vitest'
-import { reportCounts, rounds } from '../support/effort.ts'
+import { reportCounts, rounds } from '../support/random/effort.ts'
 import * as given from '../support/given.ts'
 import { createPostgresDatabase, type Store } from '../support/harness.ts'
 import { startProcess } from '../support/processes/process.ts'
-import { createRandom } from '../support/random.ts'
+import { createRandom } from '../support/random/random.ts'
 
 const organizationId = 'org_1'
 const ref = { organizationId, documentId: 'doc_1' }

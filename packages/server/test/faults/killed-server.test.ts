@@ -4,7 +4,7 @@ import { DocumentView, RealtimeSocket } from '../support/clients/realtime-socket
 import * as given from '../support/given.ts'
 import { createPostgresDatabase, secretKey } from '../support/harness.ts'
 import { startProcess } from '../support/processes/process.ts'
-import { tokenFor } from '../support/user-tokens.ts'
+import { tokenFor } from '../support/access/user-tokens.ts'
 
 test('[B4.3] the users of a server that is killed disappear on another one, and its own users stay', async () => {
   // Its clock is 10 times as fast.

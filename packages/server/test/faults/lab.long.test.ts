@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Experiment } from '../../../../lab/experiment.ts'
-import { testSeed } from '../support/random.ts'
+import { testSeed } from '../support/random/random.ts'
 import { faultsWithId, killedServer, useExperiment, useLab, writes } from './short-lab.ts'
 
 const services = useLab()

@@ -2,9 +2,9 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { eventually, synced } from '../support/clients/convergence.ts'
 import { closeClients } from '../support/clients/open-clients.ts'
 import { yjsClient } from '../support/clients/yjs-client.ts'
-import { tokenFor } from '../support/user-tokens.ts'
-import { undisturbedNow } from '../support/processor-time.ts'
-import { loseNextCommitAnswer, withProxiedPostgres } from '../support/postgres-faults.ts'
+import { tokenFor } from '../support/access/user-tokens.ts'
+import { undisturbedNow } from '../support/measures/processor-time.ts'
+import { loseNextCommitAnswer, withProxiedPostgres } from '../support/faults/postgres-faults.ts'
 import { RealtimeSocket } from '../support/clients/realtime-socket.ts'
 
 afterEach(closeClients)

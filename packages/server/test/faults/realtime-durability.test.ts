@@ -10,8 +10,8 @@ import { closeClients } from '../support/clients/open-clients.ts'
 import { yjsClient } from '../support/clients/yjs-client.ts'
 import { startProcess } from '../support/processes/process.ts'
 import { freePort } from '../support/services/postgres.ts'
-import { reportCounts, rounds } from '../support/effort.ts'
-import { createRandom } from '../support/random.ts'
+import { reportCounts, rounds } from '../support/random/effort.ts'
+import { createRandom } from '../support/random/random.ts'
 import { hocuspocusTypist, type Typist, yjsTypist } from '../support/clients/typists.ts'
 
 const random = createRandom()

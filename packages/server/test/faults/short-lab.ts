@@ -3,8 +3,8 @@ import { LabServices } from '../../../../lab/cluster.ts'
 import { Experiment } from '../../../../lab/experiment.ts'
 import type { Fault } from '../../../../lab/fault.ts'
 import { faults } from '../../../../lab/faults/index.ts'
-import { reportCounts, rounds } from '../support/effort.ts'
-import { testSeed } from '../support/random.ts'
+import { reportCounts, rounds } from '../support/random/effort.ts'
+import { testSeed } from '../support/random/random.ts'
 
 export const faultsWithId = (...ids: string[]): Fault[] => faults.filter(({ id }) => ids.includes(id))
 export const [killedServer] = faultsWithId('F2') as [Fault]

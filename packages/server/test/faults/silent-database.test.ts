@@ -7,7 +7,7 @@ import { startServer, type TestServer } from '../support/harness.ts'
 import { eventually, synced } from '../support/clients/convergence.ts'
 import { hocuspocusClient, saved } from '../support/clients/hocuspocus-client.ts'
 import { yjsClient } from '../support/clients/yjs-client.ts'
-import { tokenFor } from '../support/user-tokens.ts'
+import { tokenFor } from '../support/access/user-tokens.ts'
 import { RealtimeSocket } from '../support/clients/realtime-socket.ts'
 
 const timeoutSeconds = 2

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import { expectShortIterations, type LoopWork } from '../support/loop-work.ts'
+import { expectShortIterations, type LoopWork } from '../support/measures/loop-work.ts'
 import * as given from '../support/given.ts'
 import { useServer } from '../support/harness.ts'
 import { openHttp } from '../support/clients/raw-http.ts'

@@ -1,7 +1,7 @@
 import { ServerResponse } from 'node:http'
 import { describe, expect, test, vi } from 'vitest'
 import { maxIterationMs } from '../../src/platform/turns/loop-time.ts'
-import { countStep, expectShortIterations } from '../support/loop-work.ts'
+import { countStep, expectShortIterations } from '../support/measures/loop-work.ts'
 import { useServer } from '../support/harness.ts'
 import { openHttp } from '../support/clients/raw-http.ts'
 

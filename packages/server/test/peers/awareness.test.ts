@@ -5,9 +5,9 @@ import { hocuspocusClient } from '../support/clients/hocuspocus-client.ts'
 import { editorName } from '../support/clients/open-clients.ts'
 import { yjsClient } from '../support/clients/yjs-client.ts'
 import * as given from '../support/given.ts'
-import { linksThatConnect } from '../support/links.ts'
-import { useTwoServers } from '../support/two-servers.ts'
-import { tokenFor } from '../support/user-tokens.ts'
+import { linksThatConnect } from '../support/servers/links.ts'
+import { useTwoServers } from '../support/servers/two-servers.ts'
+import { tokenFor } from '../support/access/user-tokens.ts'
 
 interface Viewer {
   provider: { awareness: { getStates(): Map<number, unknown> } | null }

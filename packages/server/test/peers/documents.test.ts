@@ -6,9 +6,9 @@ import { plenumConnection } from '../support/clients/plenum-client.ts'
 import { RealtimeSocket } from '../support/clients/realtime-socket.ts'
 import { yjsClient } from '../support/clients/yjs-client.ts'
 import * as given from '../support/given.ts'
-import { linkKinds, receivedAbout } from '../support/links.ts'
-import { useTwoServers } from '../support/two-servers.ts'
-import { tokenFor } from '../support/user-tokens.ts'
+import { linkKinds, receivedAbout } from '../support/servers/links.ts'
+import { useTwoServers } from '../support/servers/two-servers.ts'
+import { tokenFor } from '../support/access/user-tokens.ts'
 
 /** A server that has just opened an editor sends everything to all servers for this long, until they have answered. */
 const answerMs = 500

@@ -2,13 +2,13 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createMemoryLinks } from '../../src/platform/server-link/memory-link.ts'
 import { eventually, synced } from '../support/clients/convergence.ts'
 import { yjsClient } from '../support/clients/yjs-client.ts'
-import { expectWithin } from '../support/event-loop.ts'
+import { expectWithin } from '../support/measures/event-loop.ts'
 import * as given from '../support/given.ts'
 import { startServer, type TestServer } from '../support/harness.ts'
-import { metric } from '../support/metrics-page.ts'
-import { createRandom } from '../support/random.ts'
-import { cuttableLink, startTwoServers } from '../support/two-servers.ts'
-import { tokenFor } from '../support/user-tokens.ts'
+import { metric } from '../support/measures/metrics-page.ts'
+import { createRandom } from '../support/random/random.ts'
+import { cuttableLink, startTwoServers } from '../support/servers/two-servers.ts'
+import { tokenFor } from '../support/access/user-tokens.ts'
 
 async function openOnBoth(a: TestServer, b: TestServer) {
   const tenant = await given.tenant(a)

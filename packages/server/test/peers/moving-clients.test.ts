@@ -8,10 +8,10 @@ import { RealtimeSocket } from '../support/clients/realtime-socket.ts'
 import { ySweetManager } from '../support/clients/y-sweet-client.ts'
 import { yjsClient } from '../support/clients/yjs-client.ts'
 import * as given from '../support/given.ts'
-import { linksThatConnect } from '../support/links.ts'
-import { metric } from '../support/metrics-page.ts'
-import { useTwoServers } from '../support/two-servers.ts'
-import { tokenFor } from '../support/user-tokens.ts'
+import { linksThatConnect } from '../support/servers/links.ts'
+import { metric } from '../support/measures/metrics-page.ts'
+import { useTwoServers } from '../support/servers/two-servers.ts'
+import { tokenFor } from '../support/access/user-tokens.ts'
 
 describe.each(linksThatConnect)('clients that move between two servers (%s)', (kind) => {
   const [a, b] = useTwoServers(kind)

@@ -7,9 +7,9 @@ import { DocumentView, RealtimeSocket } from '../support/clients/realtime-socket
 import { yjsClient } from '../support/clients/yjs-client.ts'
 import * as given from '../support/given.ts'
 import { startServer, type TestServer } from '../support/harness.ts'
-import { linksThatConnect } from '../support/links.ts'
-import { cuttableLink, useTwoServers } from '../support/two-servers.ts'
-import { tokenFor } from '../support/user-tokens.ts'
+import { linksThatConnect } from '../support/servers/links.ts'
+import { cuttableLink, useTwoServers } from '../support/servers/two-servers.ts'
+import { tokenFor } from '../support/access/user-tokens.ts'
 
 const minute = 60_000
 

@@ -7,9 +7,9 @@ import { createMetrics } from '../../src/platform/metrics/metrics.ts'
 import { options as deliveryOptions, ref, scene } from '../deliveries/scene.ts'
 import * as given from '../support/given.ts'
 import { startServer, stores, type TestServer } from '../support/harness.ts'
-import { metric } from '../support/metrics-page.ts'
-import { startTwoServers } from '../support/two-servers.ts'
-import { WebhookReceiver } from '../support/webhook-receiver.ts'
+import { metric } from '../support/measures/metrics-page.ts'
+import { startTwoServers } from '../support/servers/two-servers.ts'
+import { WebhookReceiver } from '../support/receivers/webhook-receiver.ts'
 
 const hourMs = 60 * 60 * 1000
 

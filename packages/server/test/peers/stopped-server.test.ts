@@ -3,8 +3,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { eventually, synced } from '../support/clients/convergence.ts'
 import { yjsClient } from '../support/clients/yjs-client.ts'
 import * as given from '../support/given.ts'
-import { metric } from '../support/metrics-page.ts'
-import { startTwoServers } from '../support/two-servers.ts'
+import { metric } from '../support/measures/metrics-page.ts'
+import { startTwoServers } from '../support/servers/two-servers.ts'
 
 /** Keeps other transactions from writing to the editors of this database, until the returned function is called. */
 async function lockEditors(connectionString: string | undefined): Promise<() => Promise<unknown>> {

@@ -7,8 +7,8 @@ import { synced } from '../support/clients/convergence.ts'
 import { hocuspocusClient, saved } from '../support/clients/hocuspocus-client.ts'
 import { RawSocket } from '../support/clients/raw-socket.ts'
 import { yjsClient } from '../support/clients/yjs-client.ts'
-import { tokenFor } from '../support/user-tokens.ts'
-import { metric, metricsOf } from '../support/metrics-page.ts'
+import { tokenFor } from '../support/access/user-tokens.ts'
+import { metric, metricsOf } from '../support/measures/metrics-page.ts'
 import { RealtimeSocket } from '../support/clients/realtime-socket.ts'
 
 /** Polls, because metrics are rendered at most twice a second. */

@@ -4,12 +4,12 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { isUnavailable } from '../../src/store/engine/failures.ts'
-import { newFolder } from '../support/folders.ts'
+import { newFolder } from '../support/data/folders.ts'
 import * as given from '../support/given.ts'
 import { createPostgresDatabase, startServer, stores, useServer } from '../support/harness.ts'
 import { exchange, post } from '../support/clients/raw-http.ts'
-import { Proxy } from '../support/proxy.ts'
-import { mountSmallDisk } from '../support/small-disk.ts'
+import { Proxy } from '../support/faults/proxy.ts'
+import { mountSmallDisk } from '../support/faults/small-disk.ts'
 
 const internal = { status: 500, body: { error: { status: 'INTERNAL', message: 'Internal error.' } } }
 

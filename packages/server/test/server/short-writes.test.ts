@@ -6,7 +6,7 @@ import { openDatabase } from '../../src/store/engine/open.ts'
 import * as organizations from '../../src/store/organizations.ts'
 import * as given from '../support/given.ts'
 import { createPostgresDatabase, startServer, stores, useServer } from '../support/harness.ts'
-import { withPostgres } from '../support/postgres-faults.ts'
+import { withPostgres } from '../support/faults/postgres-faults.ts'
 
 const numbers = Array.from({ length: 40 }, (_, n) => n)
 const ids = numbers.map((n) => `o${n}`)

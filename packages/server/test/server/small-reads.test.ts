@@ -3,7 +3,7 @@ import * as organizations from '../../src/store/organizations.ts'
 import * as users from '../../src/store/users/users.ts'
 import * as given from '../support/given.ts'
 import { startServer, stores, useServer } from '../support/harness.ts'
-import { withPostgres } from '../support/postgres-faults.ts'
+import { withPostgres } from '../support/faults/postgres-faults.ts'
 
 const numbers = Array.from({ length: 150 }, (_, n) => n)
 

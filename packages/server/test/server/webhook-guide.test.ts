@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { sealBody } from '../../src/deliveries/webhooks/seal-body.ts'
 import * as given from '../support/given.ts'
 import { stores, useServer } from '../support/harness.ts'
-import { WebhookReceiver } from '../support/webhook-receiver.ts'
+import { WebhookReceiver } from '../support/receivers/webhook-receiver.ts'
 
 const guide = readFileSync(resolve(import.meta.dirname, '../../../../docs/guides/webhooks.md'), 'utf8')
 const codeIn = (language: string) =>

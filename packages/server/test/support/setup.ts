@@ -1,5 +1,5 @@
 // Runs before each test file: property tests use the seed of the other random tests.
 import * as fc from 'fast-check'
-import { testSeed } from './random.ts'
+import { testSeed } from './random/random.ts'
 
 fc.configureGlobal({ seed: testSeed })

@@ -2,7 +2,7 @@ import { Compile } from 'typebox/compile'
 import { beforeAll, describe, expect, test } from 'vitest'
 import * as given from '../support/given.ts'
 import { stores, type TestServer, useServer } from '../support/harness.ts'
-import { type Entry, table } from '../support/table.ts'
+import { type Entry, table } from '../support/table/table.ts'
 
 const json = { 'content-type': 'application/json' }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { startChromium } from '../support/services/chromium.ts'
 import { useServer } from '../support/harness.ts'
-import { table } from '../support/table.ts'
+import { table } from '../support/table/table.ts'
 
 describe('[0.1.7] /docs and /openapi.json', () => {
   const server = useServer('sqlite')

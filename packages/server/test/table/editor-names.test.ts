@@ -9,7 +9,7 @@ import { converged, eventually, synced } from '../support/clients/convergence.ts
 import { hocuspocusClient, hocuspocusSocket } from '../support/clients/hocuspocus-client.ts'
 import { closed, socketUrl } from '../support/clients/raw-socket.ts'
 import { yjsClient } from '../support/clients/yjs-client.ts'
-import { tokenFor } from '../support/user-tokens.ts'
+import { tokenFor } from '../support/access/user-tokens.ts'
 
 const url = 'https://example.com/a/../b?q=1&r=%2F#top'
 /** Ids with characters that have a meaning in a path. */

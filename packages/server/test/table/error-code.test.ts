@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import * as given from '../support/given.ts'
 import { stores, useServer } from '../support/harness.ts'
-import { table } from '../support/table.ts'
+import { table } from '../support/table/table.ts'
 
 const valid = { organizationId: 'o1', documentId: 'd1', liveStateDataId: 'player', data: {} }
 const paths = ['/v1/livestate/broadcast', '/v2/livestate/broadcast']

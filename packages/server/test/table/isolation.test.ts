@@ -1,9 +1,9 @@
 import type { Operation } from '@plenum/protocol'
 import { describe, expect, test } from 'vitest'
 import * as given from '../support/given.ts'
-import { fill, normalized, stored } from '../support/filled-tenant.ts'
+import { fill, normalized, stored } from '../support/data/filled-tenant.ts'
 import { stores, type TestServer, useServer } from '../support/harness.ts'
-import { type Entry, table } from '../support/table.ts'
+import { type Entry, table } from '../support/table/table.ts'
 
 describe.each(stores)('[P13] tenants on %s', (store) => {
   const server = useServer(store)

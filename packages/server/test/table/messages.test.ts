@@ -8,13 +8,13 @@ import {
 import { closeCodes, type ServerMessage } from '@plenum/protocol/realtime'
 import type { Schema } from '../../src/platform/validation/explain.ts'
 import { createValidator } from '../../src/platform/validation/validator.ts'
-import { readAllRows } from '../support/all-rows.ts'
+import { readAllRows } from '../support/data/all-rows.ts'
 import { eventually } from '../support/clients/convergence.ts'
 import { RealtimeSocket } from '../support/clients/realtime-socket.ts'
 import * as given from '../support/given.ts'
 import { stores, useServer } from '../support/harness.ts'
-import { fieldsOf, nameOf, withField } from '../support/schema-fields.ts'
-import { tokenFor } from '../support/user-tokens.ts'
+import { fieldsOf, nameOf, withField } from '../support/table/schema-fields.ts'
+import { tokenFor } from '../support/access/user-tokens.ts'
 
 const sent = Object.entries<ClientMessageDeclaration>(clientMessages)
 const received = Object.entries<MessageDeclaration>(serverMessages)

@@ -9,7 +9,7 @@ import { clientTypesFolder } from '../../../../scripts/derive/client-types.ts'
 import { compare, derivedFiles, repair } from '../../../../scripts/derive/files.ts'
 import { buildOpenApi } from '../../src/http/openapi/openapi.ts'
 import { version } from '../../src/start/version.ts'
-import { fill } from '../support/filled-tenant.ts'
+import { fill } from '../support/data/filled-tenant.ts'
 import * as given from '../support/given.ts'
 import { useServer } from '../support/harness.ts'
 

@@ -5,7 +5,7 @@ import * as jobs from '../../src/store/jobs.ts'
 import { tables } from '../../src/store/schema/tables.ts'
 import * as given from '../support/given.ts'
 import { useServer } from '../support/harness.ts'
-import { seed } from '../support/large-data.ts'
+import { seed } from '../support/data/large-data.ts'
 
 const organizationId = 'org_1'
 /** As many ids as one read or one write may name in these tests. SQLite decides by the number of values in a list. */

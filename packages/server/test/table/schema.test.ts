@@ -7,10 +7,10 @@ import { mergeInto, moveRest } from '../../src/store/deletions/document-merge.ts
 import * as documents from '../../src/store/documents/documents.ts'
 import * as organizations from '../../src/store/organizations.ts'
 import { tables } from '../../src/store/schema/tables.ts'
-import { fill } from '../support/filled-tenant.ts'
+import { fill } from '../support/data/filled-tenant.ts'
 import * as given from '../support/given.ts'
 import { stores, useServer } from '../support/harness.ts'
-import { readSchema, type StoredTable } from '../support/stored-schema.ts'
+import { readSchema, type StoredTable } from '../support/table/stored-schema.ts'
 
 /**
  * Tables whose keys do not begin with the API key, and why. A database that is distributed by API key keeps them in one place or

@@ -5,9 +5,9 @@ import { createInputCheck } from '../../src/calls/input/validate.ts'
 import type { Schema } from '../../src/platform/validation/explain.ts'
 import * as given from '../support/given.ts'
 import { useServer } from '../support/harness.ts'
-import { type Field, fieldsOf, nameOf, withField } from '../support/schema-fields.ts'
-import { readAllRows } from '../support/all-rows.ts'
-import { type Entry, table } from '../support/table.ts'
+import { type Field, fieldsOf, nameOf, withField } from '../support/table/schema-fields.ts'
+import { readAllRows } from '../support/data/all-rows.ts'
+import { type Entry, table } from '../support/table/table.ts'
 
 function typesOf(schema: Schema): string[] {
   if (schema.anyOf) return schema.anyOf.flatMap(typesOf)

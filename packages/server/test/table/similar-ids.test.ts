@@ -4,15 +4,15 @@ import { editorName } from '@plenum/client'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import type { Schema } from '../../src/platform/validation/explain.ts'
-import { normalized } from '../support/filled-tenant.ts'
+import { normalized } from '../support/data/filled-tenant.ts'
 import * as given from '../support/given.ts'
 import { stores, useServer } from '../support/harness.ts'
 import { eventually, synced } from '../support/clients/convergence.ts'
 import { hocuspocusClient, hocuspocusSocket } from '../support/clients/hocuspocus-client.ts'
 import { closed } from '../support/clients/raw-socket.ts'
 import { yjsClient } from '../support/clients/yjs-client.ts'
-import { tokenFor } from '../support/user-tokens.ts'
-import { table } from '../support/table.ts'
+import { tokenFor } from '../support/access/user-tokens.ts'
+import { table } from '../support/table/table.ts'
 
 type EditorRef = [organizationId: string, documentId: string, editorId: string]
 

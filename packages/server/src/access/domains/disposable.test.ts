@@ -1,7 +1,7 @@
 import { disposableEmailBlocklist } from 'disposable-email-domains-js'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { expectToEnd } from '../../../test/support/endless-work.ts'
+import { expectToEnd } from '../../../test/support/measures/endless-work.ts'
 import { createDisposableCheck } from './disposable.ts'
 
 const isDisposable = createDisposableCheck({})

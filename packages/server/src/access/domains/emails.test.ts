@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { expectToEnd } from '../../../test/support/endless-work.ts'
+import { expectToEnd } from '../../../test/support/measures/endless-work.ts'
 import { normalizeEmail } from './emails.ts'
 
 const local64 = 'l'.repeat(64)

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
-import { expectToEnd } from '../../../test/support/endless-work.ts'
+import { expectToEnd } from '../../../test/support/measures/endless-work.ts'
 import {
   edits,
   paragraph,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
-import { expectToEnd } from '../../../test/support/endless-work.ts'
+import { expectToEnd } from '../../../test/support/measures/endless-work.ts'
 import { read, replace } from './content.ts'
 import { load, snapshot } from './load.ts'
 import { nodesOf } from './xml-fragment.ts'

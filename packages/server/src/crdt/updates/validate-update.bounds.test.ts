@@ -1,7 +1,7 @@
 import * as encoding from 'lib0/encoding'
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
-import { expectToEnd } from '../../../test/support/endless-work.ts'
+import { expectToEnd } from '../../../test/support/measures/endless-work.ts'
 import {
   abc,
   any,

@@ -11,8 +11,8 @@ import {
   struct,
   embed,
 } from '../../../test/support/updates/scenes.ts'
-import { reportCounts, rounds } from '../../../test/support/effort.ts'
-import { createRandom, testSeed } from '../../../test/support/random.ts'
+import { reportCounts, rounds } from '../../../test/support/random/effort.ts'
+import { createRandom, testSeed } from '../../../test/support/random/random.ts'
 import { realUpdates, Session, type RealUpdate } from '../../../test/support/updates/sessions.ts'
 import { maxStructsPerStep } from './update-order.ts'
 import { utf16Length } from './update-reader.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { docOf, raw, stateOf, struct, text, update } from '../../../test/support/updates/scenes.ts'
-import { createRandom } from '../../../test/support/random.ts'
+import { createRandom } from '../../../test/support/random/random.ts'
 import { realUpdates } from '../../../test/support/updates/sessions.ts'
 import { validateUpdate } from './validate-update.ts'
 import { withoutClients } from './without-clients.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createRandom, testSeed } from '../../../test/support/random.ts'
+import { createRandom, testSeed } from '../../../test/support/random/random.ts'
 import { InvalidJson } from './invalid-json.ts'
 import { checkJson, JsonScanner } from './json-scanner.ts'
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { stopTime } from '../../../test/support/clock.ts'
-import { freeIteration } from '../../../test/support/event-loop.ts'
+import { freeIteration } from '../../../test/support/measures/event-loop.ts'
 import { Limiter, LaneLimiters } from './limiter.ts'
 
 beforeEach(freeIteration)

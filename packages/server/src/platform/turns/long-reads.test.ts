@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { freeIteration } from '../../../test/support/event-loop.ts'
+import { freeIteration } from '../../../test/support/measures/event-loop.ts'
 import { LongReads } from './long-reads.ts'
 
 beforeEach(freeIteration)

@@ -1,6 +1,6 @@
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { freeIteration } from '../../../test/support/event-loop.ts'
+import { freeIteration } from '../../../test/support/measures/event-loop.ts'
 import { onConnectionAccepted, isLoopLate } from './loop-time.ts'
 
 let now = 0

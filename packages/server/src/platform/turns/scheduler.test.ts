@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { freeIteration } from '../../../test/support/event-loop.ts'
+import { freeIteration } from '../../../test/support/measures/event-loop.ts'
 import { Scheduler } from './scheduler.ts'
 
 beforeEach(freeIteration)

@@ -1,6 +1,6 @@
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
-import { freeIteration } from '../../../test/support/event-loop.ts'
+import { freeIteration } from '../../../test/support/measures/event-loop.ts'
 import { StartQueue } from './start-queue.ts'
 
 beforeEach(freeIteration)

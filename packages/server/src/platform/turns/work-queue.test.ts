@@ -1,6 +1,6 @@
 import { setImmediate as nextLoop } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { freeIteration } from '../../../test/support/event-loop.ts'
+import { freeIteration } from '../../../test/support/measures/event-loop.ts'
 import { FairQueue } from './fair-queue.ts'
 import { Scheduler } from './scheduler.ts'
 import { WorkQueue, type WorkQueueOwner } from './work-queue.ts'

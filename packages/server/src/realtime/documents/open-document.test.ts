@@ -11,7 +11,7 @@ import { AccessVersions } from '../authorization/access-versions.ts'
 import { sweepMs } from '../sockets/heartbeat.ts'
 import { OpenDocument, type OpenDocumentDeps } from './open-document.ts'
 import { Participant } from './participant.ts'
-import { noPeers, noSharedLists } from '../../../test/support/peers.ts'
+import { noPeers, noSharedLists } from '../../../test/support/servers/peers.ts'
 
 const startMs = 1_000_000
 const second = 1_000

@@ -23,7 +23,7 @@ import { SteppedClock } from '../../../test/support/clock.ts'
 import { AccessVersions } from '../authorization/access-versions.ts'
 import type { RoomDeps } from '../rooms/room-deps.ts'
 import { Participant } from '../documents/participant.ts'
-import { noPeers, noSharedLists } from '../../../test/support/peers.ts'
+import { noPeers, noSharedLists } from '../../../test/support/servers/peers.ts'
 
 const as = (accessRole: 'viewer' | 'editor'): Decision => ({
   allowed: true,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countStep, expectShortIterations } from '../../../test/support/loop-work.ts'
+import { countStep, expectShortIterations } from '../../../test/support/measures/loop-work.ts'
 import { createServerBus } from '../../bus.ts'
 import { OpenInboxes } from './open-inboxes.ts'
 

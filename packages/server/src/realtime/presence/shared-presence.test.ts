@@ -7,7 +7,7 @@ import { createMemoryLinks } from '../../platform/server-link/memory-link.ts'
 import { Scheduler } from '../../platform/turns/scheduler.ts'
 import type { PresenceEntry } from '../../store/documents/presence.ts'
 import { eventually } from '../../../test/support/clients/convergence.ts'
-import { expectShortIterations } from '../../../test/support/loop-work.ts'
+import { expectShortIterations } from '../../../test/support/measures/loop-work.ts'
 import { LivePresence } from './live-presence.ts'
 import type { IdentityHolder } from './present-person.ts'
 

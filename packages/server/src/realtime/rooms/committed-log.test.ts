@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
-import { createRandom } from '../../../test/support/random.ts'
+import { createRandom } from '../../../test/support/random/random.ts'
 import { CommittedLog } from './committed-log.ts'
 
 /** The text of the document that the parts describe, and whether no updates are missing. */

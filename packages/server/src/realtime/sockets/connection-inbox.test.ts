@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
-import { freeIteration } from '../../../test/support/event-loop.ts'
+import { freeIteration } from '../../../test/support/measures/event-loop.ts'
 import { ConnectionInbox } from './connection-inbox.ts'
 import { Scheduler } from '../../platform/turns/scheduler.ts'
 

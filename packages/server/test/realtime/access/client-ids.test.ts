@@ -9,7 +9,7 @@ import {
   type TestServer,
 } from '../../support/harness.ts'
 import { eventually } from '../../support/clients/convergence.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 import { type RawClient } from '../../support/clients/raw-client.ts'
 import { type Dialect, dialects, rawClient } from '../../support/clients/raw-clients.ts'
 const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }

@@ -7,7 +7,7 @@ import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { editorName } from '../../support/clients/open-clients.ts'
 import { RawSocket } from '../../support/clients/raw-socket.ts'
-import { userToken } from '../../support/token-scenes.ts'
+import { userToken } from '../../support/access/token-scenes.ts'
 
 describe.each(stores)('connection credentials on %s', (store) => {
   const server = useServer(store)

@@ -13,7 +13,7 @@ import { eventually, synced } from '../../support/clients/convergence.ts'
 import { hocuspocusClient, hocuspocusSocket, saved } from '../../support/clients/hocuspocus-client.ts'
 import { plenumConnection } from '../../support/clients/plenum-client.ts'
 import { RawSocket } from '../../support/clients/raw-socket.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 
 const rateReason =

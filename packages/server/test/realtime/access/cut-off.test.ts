@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { afterAll, describe, expect, test } from 'vitest'
 import { endingIn, refusalTextsOf } from '../../support/access/probe.ts'
-import { expectWithin } from '../../support/event-loop.ts'
+import { expectWithin } from '../../support/measures/event-loop.ts'
 import { stores, type TestServer, useServer } from '../../support/harness.ts'
-import { undisturbedNow } from '../../support/processor-time.ts'
+import { undisturbedNow } from '../../support/measures/processor-time.ts'
 import { type EditorTarget, type RawClient } from '../../support/clients/raw-client.ts'
 import { type Dialect, dialects, rawClient, sendsRole } from '../../support/clients/raw-clients.ts'
 import { RawRealtime } from '../../support/clients/raw-realtime.ts'
@@ -13,9 +13,9 @@ import {
   revocations,
   type Stage,
   stageFor,
-} from '../../support/revocations.ts'
+} from '../../support/access/revocations.ts'
 import { Observer } from '../../support/clients/observer.ts'
-import { textIn, wordsIn, wordUpdate } from '../../support/words.ts'
+import { textIn, wordsIn, wordUpdate } from '../../support/random/words.ts'
 const documentRef = { organizationId: 'o1', documentId: 'd1' }
 const readOnly = 'The user may read this document, but not change it.'
 

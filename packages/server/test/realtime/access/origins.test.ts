@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { endingIn, refusalTextsOf } from '../../support/access/probe.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 import { type EditorTarget, type RawClient } from '../../support/clients/raw-client.ts'
 import { type Dialect, dialects, rawClient, sendsRole } from '../../support/clients/raw-clients.ts'
 import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
-import { wordUpdate } from '../../support/words.ts'
+import { wordUpdate } from '../../support/random/words.ts'
 const reason =
   'The origin is not among the allowed domains of the API key. Add it with /v2/workspace/domains/add.'
 const documentRef = { organizationId: 'org_1', documentId: 'doc_1' }

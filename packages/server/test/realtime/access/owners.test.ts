@@ -5,7 +5,7 @@ import { startServer, stores, type TestServer, useServer } from '../../support/h
 import { converged, eventually, synced } from '../../support/clients/convergence.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
 import { type Dialect, rawClient } from '../../support/clients/raw-clients.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 
 describe.each(stores)('owners of Yjs client ids on %s', (store) => {
   const server = useServer(store, { isOwn: true })

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { RawRealtime } from '../../support/clients/raw-realtime.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { allowLoopback, TestProvider, useProvider } from '../../support/permission-provider.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
-import { wordUpdate } from '../../support/words.ts'
+import { allowLoopback, TestProvider, useProvider } from '../../support/receivers/permission-provider.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
+import { wordUpdate } from '../../support/random/words.ts'
 
 const target = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 const denied = { code: 4403, reason: 'The permission provider denies access.' }

@@ -6,7 +6,7 @@ import { synced } from '../../support/clients/convergence.ts'
 import { editorName } from '../../support/clients/open-clients.ts'
 import { RawSocket } from '../../support/clients/raw-socket.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 
 const organizationId = 'org_1'
 const document = { type: 'document', id: 'doc_1', organizationId } as const

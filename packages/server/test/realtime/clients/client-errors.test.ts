@@ -4,7 +4,7 @@ import * as given from '../../support/given.ts'
 import { anyStore, startServer, stores, useServer } from '../../support/harness.ts'
 import { eventually } from '../../support/clients/convergence.ts'
 import { plenumConnection } from '../../support/clients/plenum-client.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()

@@ -2,12 +2,12 @@ import type { ApiError, Connection, ConnectOptions, LiveDocument, LiveEditor } f
 import { describe, expect, test } from 'vitest'
 import * as given from '../../support/given.ts'
 import { startServer, stores, type TestServer, useServer } from '../../support/harness.ts'
-import { heldDisk } from '../../support/held-disk.ts'
-import { createRandom } from '../../support/random.ts'
+import { heldDisk } from '../../support/faults/held-disk.ts'
+import { createRandom } from '../../support/random/random.ts'
 import { eventually } from '../../support/clients/convergence.ts'
 import { interruptibleNetwork, plenumConnection } from '../../support/clients/plenum-client.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 
 const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 

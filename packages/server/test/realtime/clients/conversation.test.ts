@@ -4,7 +4,7 @@ import { eventually } from '../../support/clients/convergence.ts'
 import { interruptibleNetwork, plenumConnection } from '../../support/clients/plenum-client.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 
 const organizationId = 'org_1'
 const documentId = 'doc_1'

@@ -5,7 +5,7 @@ import { startServer, stores, useServer } from '../../support/harness.ts'
 import { converged, eventually, synced } from '../../support/clients/convergence.ts'
 import { hocuspocusClient, hocuspocusSocket, saved } from '../../support/clients/hocuspocus-client.ts'
 import { closeClients, type ProviderClient } from '../../support/clients/open-clients.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 
 describe.each(stores)('providers and sockets of Hocuspocus clients on %s', (store) => {
   const server = useServer(store)

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { expectFreeLoop, expectWithin, longestLoopBlockDuring } from '../../support/event-loop.ts'
+import { expectFreeLoop, expectWithin, longestLoopBlockDuring } from '../../support/measures/event-loop.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { eventually, synced } from '../../support/clients/convergence.ts'
 import { hocuspocusClient, hocuspocusSocket } from '../../support/clients/hocuspocus-client.ts'
 import { editorName } from '../../support/clients/open-clients.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 
 describe.each(stores)('stateless messages of Hocuspocus providers on %s', (store) => {
   const server = useServer(store, { isOwn: true })

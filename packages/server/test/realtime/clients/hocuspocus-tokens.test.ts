@@ -4,7 +4,7 @@ import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { eventually, synced } from '../../support/clients/convergence.ts'
 import { hocuspocusClient, hocuspocusSocket } from '../../support/clients/hocuspocus-client.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 
 const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 

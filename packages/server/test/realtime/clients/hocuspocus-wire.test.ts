@@ -8,7 +8,7 @@ import { eventually } from '../../support/clients/convergence.ts'
 import { editorName } from '../../support/clients/open-clients.ts'
 import { encodeMessage } from '../../support/clients/encode-message.ts'
 import { RawSocket } from '../../support/clients/raw-socket.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 
 /** The message types of all provider versions. */
 const [sync, awareness, auth, queryAwareness, syncReply, stateless, broadcastStateless] = [

@@ -2,11 +2,11 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import * as Y from 'yjs'
 import * as given from '../../support/given.ts'
 import { startServer, stores, useServer } from '../../support/harness.ts'
-import { heldDisk } from '../../support/held-disk.ts'
+import { heldDisk } from '../../support/faults/held-disk.ts'
 import { converged, eventually, synced } from '../../support/clients/convergence.ts'
 import { hocuspocusClient, saved } from '../../support/clients/hocuspocus-client.ts'
 import { editorName } from '../../support/clients/open-clients.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 
 const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 

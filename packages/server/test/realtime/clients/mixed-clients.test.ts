@@ -7,8 +7,8 @@ import { converged, eventually, encodedContent, synced } from '../../support/cli
 import { hocuspocusClient } from '../../support/clients/hocuspocus-client.ts'
 import { closeClients, editorName } from '../../support/clients/open-clients.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
-import { testSeed } from '../../support/random.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
+import { testSeed } from '../../support/random/random.ts'
 import { randomEditor } from '../../support/updates/random-editors.ts'
 
 const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }

@@ -12,8 +12,8 @@ import * as Y from 'yjs'
 import { eventually } from '../../support/clients/convergence.ts'
 import { plenumConnection } from '../../support/clients/plenum-client.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { sceneWithText } from '../../support/range-scenes.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { sceneWithText } from '../../support/data/range-scenes.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 
 const guide = readFileSync(join(import.meta.dirname, '../../../../../docs/guides/client.md'), 'utf8')
 const [, guideCode = ''] = /```js\n(import \{ locateRange[\s\S]*?)```/.exec(guide) ?? []

@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { expectWithin } from '../../support/event-loop.ts'
+import { expectWithin } from '../../support/measures/event-loop.ts'
 import * as given from '../../support/given.ts'
 import { anyStore, startServer, stores, type TestServer, useServer } from '../../support/harness.ts'
 import { eventually, synced } from '../../support/clients/convergence.ts'
 import { editorName } from '../../support/clients/open-clients.ts'
 import { RawSocket } from '../../support/clients/raw-socket.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 
 const open = (server: Pick<TestServer, 'url'>, token: string, name = editorName) =>
   new RawSocket(server, `/yjs/${name}?token=${token}`)

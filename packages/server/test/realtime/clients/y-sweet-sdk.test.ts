@@ -10,7 +10,7 @@ import { openHttp, post } from '../../support/clients/raw-http.ts'
 import { ySweetManager } from '../../support/clients/y-sweet-client.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
 import { plenumConnection } from '../../support/clients/plenum-client.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 
 const updateOf = (text: string): Uint8Array => {
   const doc = new Y.Doc()

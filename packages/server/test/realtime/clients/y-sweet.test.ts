@@ -3,7 +3,7 @@ import type { WebSocket } from 'ws'
 import * as Y from 'yjs'
 import * as given from '../../support/given.ts'
 import { startServer, stores, useServer } from '../../support/harness.ts'
-import { heldDisk } from '../../support/held-disk.ts'
+import { heldDisk } from '../../support/faults/held-disk.ts'
 import { eventually, synced } from '../../support/clients/convergence.ts'
 import { hocuspocusClient } from '../../support/clients/hocuspocus-client.ts'
 import { editorName } from '../../support/clients/open-clients.ts'
@@ -11,7 +11,7 @@ import { plenumConnection } from '../../support/clients/plenum-client.ts'
 import { RawSocket } from '../../support/clients/raw-socket.ts'
 import { ySweetClient, ySweetManager } from '../../support/clients/y-sweet-client.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 
 const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 

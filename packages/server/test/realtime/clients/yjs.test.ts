@@ -5,13 +5,13 @@ import { WebSocket } from 'ws'
 import * as Y from 'yjs'
 import * as given from '../../support/given.ts'
 import { anyStore, startServer, stores, useServer } from '../../support/harness.ts'
-import { heldDisk } from '../../support/held-disk.ts'
+import { heldDisk } from '../../support/faults/held-disk.ts'
 import { converged, eventually, synced } from '../../support/clients/convergence.ts'
 import { closeClients, editorName } from '../../support/clients/open-clients.ts'
 import { encodeMessage } from '../../support/clients/encode-message.ts'
 import { RawSocket, socketUrl } from '../../support/clients/raw-socket.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 
 const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { eventually } from '../../support/clients/convergence.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 import { type Dialect, dialects, rawClient } from '../../support/clients/raw-clients.ts'
 const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 const text = 'x'.repeat(16_000)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import * as given from '../../support/given.ts'
 import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 
 const ref = { organizationId: 'org_1', documentId: 'doc_1' }
 

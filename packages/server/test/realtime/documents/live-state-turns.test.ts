@@ -3,12 +3,12 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import * as liveStates from '../../../src/store/documents/live-states.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { heldDisk } from '../../support/held-disk.ts'
+import { heldDisk } from '../../support/faults/held-disk.ts'
 import { eventually } from '../../support/clients/convergence.ts'
 import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
-import { allowLoopback, useProvider } from '../../support/permission-provider.ts'
-import { withPostgres } from '../../support/postgres-faults.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { allowLoopback, useProvider } from '../../support/receivers/permission-provider.ts'
+import { withPostgres } from '../../support/faults/postgres-faults.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 
 describe.each(stores)('live states of several tenants on %s', (store) => {
   const disk = heldDisk()

@@ -4,10 +4,10 @@ import { closeCodes } from '@plenum/protocol/realtime'
 import * as liveStates from '../../../src/store/documents/live-states.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { heldDisk } from '../../support/held-disk.ts'
+import { heldDisk } from '../../support/faults/held-disk.ts'
 import { eventually } from '../../support/clients/convergence.ts'
 import { interruptibleNetwork, plenumConnection } from '../../support/clients/plenum-client.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 import { RealtimeSocket, DocumentView } from '../../support/clients/realtime-socket.ts'
 
 const documentRef = { organizationId: 'org_1', documentId: 'doc_1' }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { closeCodes } from '@plenum/protocol/realtime'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 
 const documentRef = { organizationId: 'org_1', documentId: 'doc_1' }

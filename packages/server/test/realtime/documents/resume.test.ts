@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import * as liveStates from '../../../src/store/documents/live-states.ts'
-import { rounds } from '../../support/effort.ts'
+import { rounds } from '../../support/random/effort.ts'
 import * as given from '../../support/given.ts'
 import { become, stores, useServer } from '../../support/harness.ts'
 import { eventually } from '../../support/clients/convergence.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
-import { createRandom, testSeed } from '../../support/random.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
+import { createRandom, testSeed } from '../../support/random/random.ts'
 import { RealtimeSocket, DocumentView } from '../../support/clients/realtime-socket.ts'
 
 const documentRef = { organizationId: 'org_1', documentId: 'doc_1' }

@@ -8,7 +8,7 @@ import { eventually, synced } from '../../support/clients/convergence.ts'
 import { hocuspocusClient, saved } from '../../support/clients/hocuspocus-client.ts'
 import { rawClient } from '../../support/clients/raw-clients.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 
 /** Statements that make the database refuse new snapshots, and accept them again. */
 const snapshotBlock = {

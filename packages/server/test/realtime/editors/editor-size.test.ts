@@ -7,9 +7,9 @@ import { eventually, synced } from '../../support/clients/convergence.ts'
 import { hocuspocusClient } from '../../support/clients/hocuspocus-client.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
 import { plenumConnection } from '../../support/clients/plenum-client.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 import { dialects, rawClient } from '../../support/clients/raw-clients.ts'
-import { textIn } from '../../support/words.ts'
+import { textIn } from '../../support/random/words.ts'
 
 const maxBytes = 200_000
 const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }

@@ -5,8 +5,8 @@ import * as liveStates from '../../../src/store/documents/live-states.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { eventually } from '../../support/clients/convergence.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
-import { createRandom, testSeed } from '../../support/random.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
+import { createRandom, testSeed } from '../../support/random/random.ts'
 import { RealtimeSocket, DocumentView } from '../../support/clients/realtime-socket.ts'
 
 describe.each(stores)('messages in any order on %s', (store) => {

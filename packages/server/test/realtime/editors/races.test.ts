@@ -10,10 +10,10 @@ import { eventually, encodedContent, synced } from '../../support/clients/conver
 import { hocuspocusClient } from '../../support/clients/hocuspocus-client.ts'
 import { closeClients } from '../../support/clients/open-clients.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
-import { metric } from '../../support/metrics-page.ts'
-import { reportCounts, rounds } from '../../support/effort.ts'
-import { createRandom } from '../../support/random.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
+import { metric } from '../../support/measures/metrics-page.ts'
+import { reportCounts, rounds } from '../../support/random/effort.ts'
+import { createRandom } from '../../support/random/random.ts'
 
 const actions = rounds(300)
 

@@ -5,7 +5,7 @@ import { interruptibleNetwork, plenumConnection } from '../../support/clients/pl
 import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 
 const organizationId = 'org_1'
 const documentId = 'doc_1'

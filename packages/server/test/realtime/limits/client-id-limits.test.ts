@@ -3,7 +3,7 @@ import * as documents from '../../../src/store/documents/documents.ts'
 import * as editorLog from '../../../src/store/editors/log.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 import { rawClient } from '../../support/clients/raw-clients.ts'
 import { text, update } from '../../support/updates/scenes.ts'
 

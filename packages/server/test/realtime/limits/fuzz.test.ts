@@ -14,11 +14,11 @@ import type { SocketClose } from '../../support/clients/raw-socket.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
 import * as given from '../../support/given.ts'
 import { anyStore, type TestServer, useServer } from '../../support/harness.ts'
-import { metric } from '../../support/metrics-page.ts'
-import { createRandom, testSeed } from '../../support/random.ts'
+import { metric } from '../../support/measures/metrics-page.ts'
+import { createRandom, testSeed } from '../../support/random/random.ts'
 import { hostileUpdate } from '../../support/updates/hostile-updates.ts'
 import { realUpdates } from '../../support/updates/sessions.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 
 const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 type Entry = [yjsClientId: number, clock: number, json: string]

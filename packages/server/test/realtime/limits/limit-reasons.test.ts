@@ -4,7 +4,7 @@ import { stores, useServer } from '../../support/harness.ts'
 import { eventually, synced } from '../../support/clients/convergence.ts'
 import { hocuspocusClient } from '../../support/clients/hocuspocus-client.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 
 type Client = ReturnType<typeof hocuspocusClient> | ReturnType<typeof yjsClient>
 

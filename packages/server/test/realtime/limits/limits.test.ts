@@ -9,7 +9,7 @@ import { editorName } from '../../support/clients/open-clients.ts'
 import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 import { RawSocket, socketUrl } from '../../support/clients/raw-socket.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 
 describe('clients that use too many resources', () => {
   const server = useServer(anyStore, { isOwn: true })

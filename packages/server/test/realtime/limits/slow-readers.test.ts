@@ -13,8 +13,8 @@ import { RawSocket, socketUrl } from '../../support/clients/raw-socket.ts'
 import { plenumConnection } from '../../support/clients/plenum-client.ts'
 import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
-import { bufferBytes } from '../../support/memory.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
+import { bufferBytes } from '../../support/measures/memory.ts'
 import { dialects, rawClient } from '../../support/clients/raw-clients.ts'
 
 const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }

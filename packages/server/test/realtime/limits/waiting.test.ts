@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import * as given from '../../support/given.ts'
 import { startServer, type TestServer } from '../../support/harness.ts'
-import { heldDisk } from '../../support/held-disk.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { heldDisk } from '../../support/faults/held-disk.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 import { dialects, rawClient } from '../../support/clients/raw-clients.ts'
 
 const disk = heldDisk()

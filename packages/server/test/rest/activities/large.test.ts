@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { stores, useServer } from '../../support/harness.ts'
-import { seed } from '../../support/large-data.ts'
-import { expectShortIterations } from '../../support/loop-work.ts'
-import { runInShortSteps } from '../../support/other-tenant.ts'
+import { seed } from '../../support/data/large-data.ts'
+import { expectShortIterations } from '../../support/measures/loop-work.ts'
+import { runInShortSteps } from '../../support/measures/other-tenant.ts'
 import { activity, add, idsOf, organizationId, setImmutable, tenantWithLog } from './calls.ts'
 
 const many = 5000

@@ -2,7 +2,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { describe, expect, test } from 'vitest'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { ada, jwks, userToken, verify } from '../../support/token-scenes.ts'
+import { ada, jwks, userToken, verify } from '../../support/access/token-scenes.ts'
 
 const refused = (message: string) => ({
   status: 400,

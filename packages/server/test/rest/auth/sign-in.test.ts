@@ -7,8 +7,8 @@ import * as apiKeys from '../../../src/store/api-keys.ts'
 import type { Database } from '../../../src/store/engine/db.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { grant } from '../../support/permission-scenes.ts'
-import { ada } from '../../support/token-scenes.ts'
+import { grant } from '../../support/access/permission-scenes.ts'
+import { ada } from '../../support/access/token-scenes.ts'
 
 const organization = (id: string, differs: Partial<PermissionResource> = {}): PermissionResource => ({
   type: 'organization',

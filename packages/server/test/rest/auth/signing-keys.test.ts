@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createUserTokens } from '../../../src/access/tokens/user-tokens.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { jwks, userToken, verify } from '../../support/token-scenes.ts'
+import { jwks, userToken, verify } from '../../support/access/token-scenes.ts'
 
 const signedBy = (token: string) => decodeProtectedHeader(token).kid
 

@@ -2,7 +2,7 @@ import type { EditorRange } from '@plenum/protocol'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
-import { rounds } from '../../support/effort.ts'
+import { rounds } from '../../support/random/effort.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { converged } from '../../support/clients/convergence.ts'
 import { saved } from '../../support/clients/hocuspocus-client.ts'
@@ -13,8 +13,8 @@ import {
   positionIn,
   sceneWithText,
   textIn,
-} from '../../support/range-scenes.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+} from '../../support/data/range-scenes.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 
 const quick = { anchor: 4, head: 9 }
 const brown = { start: 10, end: 15, text: 'brown', quote: 'brown', orphaned: false, resolved: true }

@@ -1,6 +1,6 @@
 import type { Comment, CommentAnnotation, Event, Input, Operations } from '@plenum/protocol'
 import { expect } from 'vitest'
-import { stored } from '../../support/filled-tenant.ts'
+import { stored } from '../../support/data/filled-tenant.ts'
 import * as given from '../../support/given.ts'
 import type { TestServer } from '../../support/harness.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { stored } from '../../support/filled-tenant.ts'
-import { expectShortIterations } from '../../support/loop-work.ts'
+import { stored } from '../../support/data/filled-tenant.ts'
+import { expectShortIterations } from '../../support/measures/loop-work.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { seed } from '../../support/large-data.ts'
+import { seed } from '../../support/data/large-data.ts'
 import { ada, comment, commentCalls, documentId, grace, organizationId, ref } from './calls.ts'
 
 describe.each(stores)('deleting annotations on %s', (store) => {

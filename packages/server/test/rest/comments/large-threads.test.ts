@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
-import { expectShortIterations } from '../../support/loop-work.ts'
+import { expectShortIterations } from '../../support/measures/loop-work.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { seed } from '../../support/large-data.ts'
+import { seed } from '../../support/data/large-data.ts'
 import { comment, commentCalls, documentId, organizationId, ref } from './calls.ts'
 
 describe.each(stores)('large threads on %s', (store) => {

@@ -1,8 +1,8 @@
 import type { CommentAnnotation } from '@plenum/protocol'
 import { describe, expect, test } from 'vitest'
-import { rounds } from '../../support/effort.ts'
+import { rounds } from '../../support/random/effort.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { createRandom } from '../../support/random.ts'
+import { createRandom } from '../../support/random/random.ts'
 import { comment, commentCalls, grace, organizationId, ref, v1 } from './calls.ts'
 
 /** What the model knows of an annotation. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { expectShortIterations } from '../../support/loop-work.ts'
+import { expectShortIterations } from '../../support/measures/loop-work.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { comment, commentCalls, grace, organizationId } from './calls.ts'
 

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { SqliteConnection } from '../../../src/store/engine/sqlite-driver.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { seed } from '../../support/large-data.ts'
+import { seed } from '../../support/data/large-data.ts'
 import { comment, commentCalls, documentId, organizationId, ref } from './calls.ts'
 
 const page = { ...ref, pageSize: 50 }

@@ -7,14 +7,14 @@ import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { eventually } from '../../support/clients/convergence.ts'
 import { saved } from '../../support/clients/hocuspocus-client.ts'
-import { expectShortIterations } from '../../support/loop-work.ts'
+import { expectShortIterations } from '../../support/measures/loop-work.ts'
 import {
   commentData,
   documentRef,
   editorRef,
   organizationId,
   sceneWithText,
-} from '../../support/range-scenes.ts'
+} from '../../support/data/range-scenes.ts'
 import { slowDocument } from '../../support/updates/scenes.ts'
 import * as editorLog from '../../../src/store/editors/log.ts'
 

@@ -4,7 +4,7 @@ import * as given from '../../support/given.ts'
 import { startServer, stores, useServer } from '../../support/harness.ts'
 import { converged, synced } from '../../support/clients/convergence.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 
 const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 const paragraph = (i: number) => `<p>${'lorem ipsum '.repeat(4)}${i}</p>`

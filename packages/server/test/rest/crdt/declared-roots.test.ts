@@ -6,7 +6,7 @@ import * as editors from '../../../src/store/editors/editors.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { eventually } from '../../support/clients/convergence.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 
 const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 

@@ -4,10 +4,10 @@ import * as editorLog from '../../../src/store/editors/log.ts'
 import * as versions from '../../../src/store/editors/versions.ts'
 import * as given from '../../support/given.ts'
 import { anyStore, stores, useServer } from '../../support/harness.ts'
-import { expectShortIterations } from '../../support/loop-work.ts'
+import { expectShortIterations } from '../../support/measures/loop-work.ts'
 import { converged, synced } from '../../support/clients/convergence.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 import { slowDocument } from '../../support/updates/scenes.ts'
 
 const document = { organizationId: 'org_1', documentId: 'doc_1' }

@@ -8,11 +8,11 @@ import {
   type TestServer,
   useServer,
 } from '../../support/harness.ts'
-import { seed, seedUsers } from '../../support/large-data.ts'
+import { seed, seedUsers } from '../../support/data/large-data.ts'
 import { eventually, synced } from '../../support/clients/convergence.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
-import { runInShortSteps } from '../../support/other-tenant.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
+import { runInShortSteps } from '../../support/measures/other-tenant.ts'
 import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 
 const organizationId = 'big'

@@ -5,7 +5,7 @@ import { stores, useServer } from '../../support/harness.ts'
 import { eventually, synced } from '../../support/clients/convergence.ts'
 import { closeClients } from '../../support/clients/open-clients.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 
 afterEach(closeClients)
 

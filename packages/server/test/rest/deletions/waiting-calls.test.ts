@@ -3,7 +3,7 @@ import { LargeDeletions } from '../../../src/deletions/large-deletions.ts'
 import { SteppedClock } from '../../support/clock.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { seed } from '../../support/large-data.ts'
+import { seed } from '../../support/data/large-data.ts'
 
 const organizationId = 'big'
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import * as given from '../../support/given.ts'
 import { startServer, stores, useServer } from '../../support/harness.ts'
-import { seed } from '../../support/large-data.ts'
-import { expectShortIterations } from '../../support/loop-work.ts'
-import { runInShortSteps } from '../../support/other-tenant.ts'
+import { seed } from '../../support/data/large-data.ts'
+import { expectShortIterations } from '../../support/measures/loop-work.ts'
+import { runInShortSteps } from '../../support/measures/other-tenant.ts'
 
 const organizationId = 'big'
 

@@ -9,7 +9,7 @@ import * as liveStates from '../../../src/store/documents/live-states.ts'
 import * as presence from '../../../src/store/documents/presence.ts'
 import * as given from '../../support/given.ts'
 import { startServer, stores, type TestServer, useServer } from '../../support/harness.ts'
-import { metric } from '../../support/metrics-page.ts'
+import { metric } from '../../support/measures/metrics-page.ts'
 
 const refused = (message: string, status = 'INVALID_ARGUMENT') => ({
   status: 400,

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import * as events from '../../../src/store/events.ts'
 import { startServer, stores, type TestServer, useServer } from '../../support/harness.ts'
-import { createRandom } from '../../support/random.ts'
+import { createRandom } from '../../support/random/random.ts'
 import { comment, commentCalls } from '../comments/calls.ts'
 
 /** A transaction that takes its number and the number of its event, and commits when it is told to. */

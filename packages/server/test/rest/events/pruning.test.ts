@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createHousekeeping } from '../../../src/jobs/housekeeping.ts'
 import { createMetrics } from '../../../src/platform/metrics/metrics.ts'
 import { SteppedClock } from '../../support/clock.ts'
-import { expectShortIterations } from '../../support/loop-work.ts'
+import { expectShortIterations } from '../../support/measures/loop-work.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { comment, commentCalls, documentId, organizationId } from '../comments/calls.ts'
 

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { Folder } from '@plenum/protocol'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { expectShortIterations } from '../../support/loop-work.ts'
+import { expectShortIterations } from '../../support/measures/loop-work.ts'
 import * as given from '../../support/given.ts'
 import { anyStore, stores, useServer } from '../../support/harness.ts'
-import { seed } from '../../support/large-data.ts'
+import { seed } from '../../support/data/large-data.ts'
 
 /** The maximum number of folders in one response (rule 9.2.2). */
 const maxFolders = 100_000

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { startServer, stores, type TestServer, useServer } from '../../support/harness.ts'
-import { allowLoopback, type TestProvider, useProvider } from '../../support/permission-provider.ts'
+import { allowLoopback, type TestProvider, useProvider } from '../../support/receivers/permission-provider.ts'
 import { annotationId, organizationId, scene } from './scene.ts'
 
 const options = { jobPollMs: 20, env: allowLoopback }

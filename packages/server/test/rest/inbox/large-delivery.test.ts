@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { stores, useServer } from '../../support/harness.ts'
-import { seed } from '../../support/large-data.ts'
-import { runInShortSteps } from '../../support/other-tenant.ts'
+import { seed } from '../../support/data/large-data.ts'
+import { runInShortSteps } from '../../support/measures/other-tenant.ts'
 import { organizationId, scene } from './scene.ts'
 
 const members = 3000

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { expectShortIterations } from '../../support/loop-work.ts'
+import { expectShortIterations } from '../../support/measures/loop-work.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { eventually } from '../../support/clients/convergence.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 import { RealtimeSocket, DocumentView } from '../../support/clients/realtime-socket.ts'
 
 const documentRef = { organizationId: 'org_1', documentId: 'doc_1' }

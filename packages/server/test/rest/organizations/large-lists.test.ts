@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { expectShortIterations, type IterationWork } from '../../support/loop-work.ts'
+import { expectShortIterations, type IterationWork } from '../../support/measures/loop-work.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 

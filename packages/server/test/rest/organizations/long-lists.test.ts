@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { seed } from '../../support/large-data.ts'
+import { seed } from '../../support/data/large-data.ts'
 
 const organizationId = 'o1'
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { denied, document, folderScene, grant, nowSeconds } from '../../support/permission-scenes.ts'
-import { allowLoopback, useProvider } from '../../support/permission-provider.ts'
+import { denied, document, folderScene, grant, nowSeconds } from '../../support/access/permission-scenes.ts'
+import { allowLoopback, useProvider } from '../../support/receivers/permission-provider.ts'
 
 describe.each(stores)('a permission provider and REST calls on %s', (store) => {
   const server = useServer(store, { env: allowLoopback })

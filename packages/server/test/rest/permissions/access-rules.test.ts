@@ -14,7 +14,7 @@ import {
   organization,
   permissionsOf,
   stranger,
-} from '../../support/permission-scenes.ts'
+} from '../../support/access/permission-scenes.ts'
 
 type Role = 'viewer' | 'editor'
 

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { canWrite } from '../../../src/access/permissions.ts'
 import { evaluateAccess } from '../../../src/access/sessions/session-access.ts'
 import * as apiKeys from '../../../src/store/api-keys.ts'
-import { stored as storedRows } from '../../support/filled-tenant.ts'
+import { stored as storedRows } from '../../support/data/filled-tenant.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import {
@@ -18,7 +18,7 @@ import {
   nowSeconds,
   organization,
   permissionsOf,
-} from '../../support/permission-scenes.ts'
+} from '../../support/access/permission-scenes.ts'
 
 const organizationId = 'o1'
 const ada = { organizationId, userId: 'ada' }

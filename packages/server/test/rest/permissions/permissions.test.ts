@@ -11,7 +11,7 @@ import {
   organization,
   permissionsOf,
   stranger,
-} from '../../support/permission-scenes.ts'
+} from '../../support/access/permission-scenes.ts'
 
 const refused = (message: string) => ({
   status: 400,

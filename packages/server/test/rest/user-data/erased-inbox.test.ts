@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { stored } from '../../support/filled-tenant.ts'
+import { stored } from '../../support/data/filled-tenant.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { annotationId, organizationId, ref, scene } from '../inbox/scene.ts'
 

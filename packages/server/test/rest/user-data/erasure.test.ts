@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { stored } from '../../support/filled-tenant.ts'
+import { stored } from '../../support/data/filled-tenant.ts'
 import * as given from '../../support/given.ts'
 import { stores, type TestServer, useServer } from '../../support/harness.ts'
-import { seed } from '../../support/large-data.ts'
-import { runInShortSteps } from '../../support/other-tenant.ts'
+import { seed } from '../../support/data/large-data.ts'
+import { runInShortSteps } from '../../support/measures/other-tenant.ts'
 
 const organizationId = 'org_1'
 const documentId = 'doc_1'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { expectShortIterations } from '../../support/loop-work.ts'
+import { expectShortIterations } from '../../support/measures/loop-work.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { seed } from '../../support/large-data.ts'
+import { seed } from '../../support/data/large-data.ts'
 
 const organizationId = 'org_1'
 

@@ -14,9 +14,9 @@ import { eventually, synced } from '../../support/clients/convergence.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
 import * as given from '../../support/given.ts'
 import { startServer, stores, type TestServer, useServer } from '../../support/harness.ts'
-import { tokenFor } from '../../support/user-tokens.ts'
+import { tokenFor } from '../../support/access/user-tokens.ts'
 import { webhookDeps } from './scene.ts'
-import { ownSignals } from '../../support/peers.ts'
+import { ownSignals } from '../../support/servers/peers.ts'
 
 const document = { organizationId: 'org_1', documentId: 'doc_1' }
 const editor = { ...document, editorId: 'note' }

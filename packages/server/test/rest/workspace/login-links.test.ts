@@ -7,7 +7,7 @@ import { createMetrics } from '../../../src/platform/metrics/metrics.ts'
 import { SteppedClock } from '../../support/clock.ts'
 import * as given from '../../support/given.ts'
 import { startServer, stores, type TestServer } from '../../support/harness.ts'
-import { type SmtpReceiver, startSmtp } from '../../support/smtp.ts'
+import { type SmtpReceiver, startSmtp } from '../../support/receivers/smtp.ts'
 
 const continueUrl = 'http://localhost:3000/console/?theme=dark#old'
 const minuteMs = 60_000

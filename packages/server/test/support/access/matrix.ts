@@ -7,7 +7,7 @@ import type { TestServer } from '../harness.ts'
 import type { RawClient, Role } from '../clients/raw-client.ts'
 import { rawClient } from '../clients/raw-clients.ts'
 import { seed, Observer } from '../clients/observer.ts'
-import { textIn, wordsIn } from '../words.ts'
+import { textIn, wordsIn } from '../random/words.ts'
 
 const hour = 3_600
 

@@ -1,7 +1,7 @@
 import type { AwarenessOutcome, Ending, RawClient, Role, WriteOutcome } from '../clients/raw-client.ts'
 import { type Dialect, sendsRole } from '../clients/raw-clients.ts'
 import { RawRealtime } from '../clients/raw-realtime.ts'
-import { wordsIn, wordUpdate } from '../words.ts'
+import { wordsIn, wordUpdate } from '../random/words.ts'
 
 export type Access = Role | 'denied'
 

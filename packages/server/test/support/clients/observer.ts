@@ -1,7 +1,7 @@
 import type { ServerMessage } from '@plenum/protocol/realtime'
 import type * as given from '../given.ts'
 import type { TestServer } from '../harness.ts'
-import { textOf, wordsIn, wordUpdate } from '../words.ts'
+import { textOf, wordsIn, wordUpdate } from '../random/words.ts'
 import { decodeAwareness } from './awareness-messages.ts'
 import { decodeFrame } from './editor-frames.ts'
 import { RealtimeSocket } from './realtime-socket.ts'

@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws'
 import * as Y from 'yjs'
-import { textOf } from '../words.ts'
+import { textOf } from '../random/words.ts'
 import { decodeAwareness, encodeAwareness } from './awareness-messages.ts'
 import { TestSocket } from './raw-socket.ts'
 

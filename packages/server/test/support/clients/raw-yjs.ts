@@ -1,6 +1,6 @@
 import * as decoding from 'lib0/decoding'
 import type { TestServer } from '../harness.ts'
-import { covers, emptyUpdate, isEmptyUpdate } from '../words.ts'
+import { covers, emptyUpdate, isEmptyUpdate } from '../random/words.ts'
 import { type EditorTarget, type MessageKind, RawClient, type WriteOutcome } from './raw-client.ts'
 import { socketUrl } from './raw-socket.ts'
 import { encodeYjs, nameOf, readSync } from './yjs-messages.ts'

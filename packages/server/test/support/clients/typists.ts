@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest'
 import type { WebSocket } from 'ws'
 import * as Y from 'yjs'
 import type { TestServer } from '../harness.ts'
-import { createRandom } from '../random.ts'
+import { createRandom } from '../random/random.ts'
 import { hocuspocusClient } from './hocuspocus-client.ts'
 import { yjsClient } from './yjs-client.ts'
 

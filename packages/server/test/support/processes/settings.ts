@@ -1,4 +1,4 @@
-import { newFolder } from '../folders.ts'
+import { newFolder } from '../data/folders.ts'
 import { createEmptyPostgresDatabase, type Store } from '../harness.ts'
 
 export const SECRET_KEY = 'a secret key that only these tests use'

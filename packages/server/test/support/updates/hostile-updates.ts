@@ -12,7 +12,7 @@ import {
   type Content,
   type StructScene,
 } from './scenes.ts'
-import type { Random } from '../random.ts'
+import type { Random } from '../random/random.ts'
 
 const clients = [3, 5, 9]
 const values = [1, 'x', null, undefined, { a: [1] }, [1, 2], true, 1.5, new Uint8Array(2), 10n]

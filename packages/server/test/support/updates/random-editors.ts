@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises'
 import * as Y from 'yjs'
-import { createRandom } from '../random.ts'
+import { createRandom } from '../random/random.ts'
 
 export interface RandomEditor {
   /** In [0, 1). */

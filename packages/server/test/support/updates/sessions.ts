@@ -1,5 +1,5 @@
 import * as Y from 'yjs'
-import { createRandom, type Random } from '../random.ts'
+import { createRandom, type Random } from '../random/random.ts'
 import { disagreement, docOf, validate, stateOf } from './scenes.ts'
 
 /** One action of one of the editors. `a` and `b` decide its position and its content. */

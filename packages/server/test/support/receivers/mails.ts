@@ -1,5 +1,5 @@
-import type { MailRequest } from '../../src/deliveries/emails/compose-mail.ts'
-import type { ActivityContent, MailItem } from '../../src/deliveries/emails/mail-content.ts'
+import type { MailRequest } from '../../../src/deliveries/emails/compose-mail.ts'
+import type { ActivityContent, MailItem } from '../../../src/deliveries/emails/mail-content.ts'
 
 export const recipient = { userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' }
 

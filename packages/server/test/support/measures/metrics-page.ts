@@ -1,4 +1,4 @@
-import type { TestServer } from './harness.ts'
+import type { TestServer } from '../harness.ts'
 
 export interface Sample {
   name: string

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
 import { setImmediate as nextIteration, setTimeout as pause } from 'node:timers/promises'
-import { isLoopLate, maxIterationMs, usualIterationMs } from '../../src/platform/turns/loop-time.ts'
+import { isLoopLate, maxIterationMs, usualIterationMs } from '../../../src/platform/turns/loop-time.ts'
 
 /** Returns how many milliseconds this thread has worked. On Linux it does not include work of other processes. */
 function workedMs(): number {

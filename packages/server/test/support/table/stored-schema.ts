@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Database } from '../../src/store/engine/db.ts'
+import type { Database } from '../../../src/store/engine/db.ts'
 
 /** A table as the catalog of the database describes it. */
 export interface StoredTable {

@@ -1,10 +1,10 @@
-import { createServerBus } from '../../src/bus.ts'
-import { Peers } from '../../src/peers/peers.ts'
-import { SharedLists } from '../../src/peers/shared-lists.ts'
-import { Signals } from '../../src/peers/signals.ts'
-import { systemClock } from '../../src/platform/clock.ts'
-import { createLog } from '../../src/platform/log/log.ts'
-import type { Database } from '../../src/store/engine/db.ts'
+import { createServerBus } from '../../../src/bus.ts'
+import { Peers } from '../../../src/peers/peers.ts'
+import { SharedLists } from '../../../src/peers/shared-lists.ts'
+import { Signals } from '../../../src/peers/signals.ts'
+import { systemClock } from '../../../src/platform/clock.ts'
+import { createLog } from '../../../src/platform/log/log.ts'
+import type { Database } from '../../../src/store/engine/db.ts'
 
 const log = createLog('silent', { write: () => {} })
 

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
-import type { Database } from '../../src/store/engine/db.ts'
-import { openDatabase } from '../../src/store/engine/open.ts'
+import type { Database } from '../../../src/store/engine/db.ts'
+import { openDatabase } from '../../../src/store/engine/open.ts'
 import { fill } from './filled-tenant.ts'
-import * as given from './given.ts'
+import * as given from '../given.ts'
 import { newFolder } from './folders.ts'
-import { createPostgresDatabase, secretKey, startServer, type Store, type TestServer } from './harness.ts'
-import { startProcess } from './processes/process.ts'
-import { readSchema } from './stored-schema.ts'
+import { createPostgresDatabase, secretKey, startServer, type Store, type TestServer } from '../harness.ts'
+import { startProcess } from '../processes/process.ts'
+import { readSchema } from '../table/stored-schema.ts'
 
 const place = { organizationId: 'org_t', documentId: 'doc_t' }
 

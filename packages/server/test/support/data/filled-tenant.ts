@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import * as given from './given.ts'
-import type { TestServer } from './harness.ts'
-import { readSchema } from './stored-schema.ts'
-import { table } from './table.ts'
+import * as given from '../given.ts'
+import type { TestServer } from '../harness.ts'
+import { readSchema } from '../table/stored-schema.ts'
+import { table } from '../table/table.ts'
 
 /** All rows of an API key, by table. */
 export async function stored(

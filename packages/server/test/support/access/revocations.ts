@@ -1,8 +1,8 @@
 import type { PermissionResource } from '@plenum/protocol'
-import type { AccessType } from './access/oracle.ts'
-import * as given from './given.ts'
-import type { TestServer } from './harness.ts'
-import { eventually } from './clients/convergence.ts'
+import type { AccessType } from './oracle.ts'
+import * as given from '../given.ts'
+import type { TestServer } from '../harness.ts'
+import { eventually } from '../clients/convergence.ts'
 import { document, folder, grant, organization } from './permission-scenes.ts'
 
 /** A user edits `d1` in the folder `f1` of `o1`. No user may open documents in the folder `vault`. */

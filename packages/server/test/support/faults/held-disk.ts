@@ -1,4 +1,4 @@
-import type { Sync } from '../../src/store/engine/group-sync.ts'
+import type { Sync } from '../../../src/store/engine/group-sync.ts'
 
 /** A simulated disk whose syncs wait between `hold` and `release`. Pass `sync` to the server. */
 export function heldDisk() {

@@ -1,10 +1,10 @@
 import type { EditorRange, LocatedRange } from '@plenum/protocol'
 import * as Y from 'yjs'
-import { synced } from './clients/convergence.ts'
-import { hocuspocusClient } from './clients/hocuspocus-client.ts'
-import * as given from './given.ts'
-import type { TestServer } from './harness.ts'
-import { tokenFor } from './user-tokens.ts'
+import { synced } from '../clients/convergence.ts'
+import { hocuspocusClient } from '../clients/hocuspocus-client.ts'
+import * as given from '../given.ts'
+import type { TestServer } from '../harness.ts'
+import { tokenFor } from '../access/user-tokens.ts'
 
 export const organizationId = 'org_1'
 export const documentRef = { organizationId, documentId: 'doc_1' }

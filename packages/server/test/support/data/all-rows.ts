@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { TestServer } from './harness.ts'
+import type { TestServer } from '../harness.ts'
 
 /** Reads all rows of all tables of a server on SQLite. */
 export async function readAllRows(server: TestServer): Promise<unknown> {

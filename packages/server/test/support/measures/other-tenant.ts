@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import * as given from './given.ts'
-import type { TestServer } from './harness.ts'
+import * as given from '../given.ts'
+import type { TestServer } from '../harness.ts'
 import { expectShortIterations, type IterationWork } from './loop-work.ts'
 
 /** What one transaction of long work may do. On SQLite all other tenants may have to wait for it. */

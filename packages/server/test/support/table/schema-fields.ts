@@ -1,4 +1,4 @@
-import type { Schema } from '../../src/platform/validation/explain.ts'
+import type { Schema } from '../../../src/platform/validation/explain.ts'
 
 export interface Field {
   /** Keys and indexes from the input or the message down. */

@@ -1,4 +1,4 @@
-import type { Tenant } from './given.ts'
+import type { Tenant } from '../given.ts'
 
 type Resource =
   | { type: 'organization'; id: string; accessRole?: 'viewer' | 'editor'; expiresAt?: number }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Database } from '../../src/store/engine/db.ts'
+import type { Database } from '../../../src/store/engine/db.ts'
 
 const rowsTogether = 5000
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
-import type { Tenant } from './given.ts'
+import type { Tenant } from '../given.ts'
 
 export interface ProviderRequest {
   userId: string

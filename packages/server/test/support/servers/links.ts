@@ -1,9 +1,9 @@
 import { createDecoder, hasContent, readUint8Array, readVarUint8Array } from 'lib0/decoding'
-import { type Topic, topics } from '../../src/peers/peers.ts'
-import { createMemoryLinks } from '../../src/platform/server-link/memory-link.ts'
-import { ReconnectingLink } from '../../src/platform/server-link/reconnecting-link.ts'
-import type { ServerLink } from '../../src/platform/server-link/server-link.ts'
-import { redisForTests } from './services/redis.ts'
+import { type Topic, topics } from '../../../src/peers/peers.ts'
+import { createMemoryLinks } from '../../../src/platform/server-link/memory-link.ts'
+import { ReconnectingLink } from '../../../src/platform/server-link/reconnecting-link.ts'
+import type { ServerLink } from '../../../src/platform/server-link/server-link.ts'
+import { redisForTests } from '../services/redis.ts'
 
 /** How the servers of a test reach each other. */
 export const linksThatConnect = ['memory', 'PostgreSQL', 'Redis'] as const

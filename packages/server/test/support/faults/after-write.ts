@@ -1,4 +1,4 @@
-import type { Database } from '../../src/store/engine/db.ts'
+import type { Database } from '../../../src/store/engine/db.ts'
 
 /** The error of node-postgres when the connection breaks before the answer to a commit arrives. */
 export const lostAnswer = new Error('Connection terminated unexpectedly')

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { expect } from 'vitest'
 import * as Y from 'yjs'
-import { SqliteConnection } from '../../src/store/engine/sqlite-driver.ts'
+import { SqliteConnection } from '../../../src/store/engine/sqlite-driver.ts'
 
 /** What the event loop of this process did in one iteration. It does not depend on how fast the machine is. */
 export interface IterationWork {

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { onTestFinished } from 'vitest'
-import * as given from './given.ts'
-import { createPostgresDatabase, startServer } from './harness.ts'
+import * as given from '../given.ts'
+import { createPostgresDatabase, startServer } from '../harness.ts'
 import { Proxy } from './proxy.ts'
 
 /** A server on its own PostgreSQL database, with functions that block its queries and end its connections. */

@@ -1,6 +1,6 @@
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
-import type * as given from './given.ts'
-import type { TestServer } from './harness.ts'
+import type * as given from '../given.ts'
+import type { TestServer } from '../harness.ts'
 
 export const ada = { name: 'Ada', email: 'ada@example.com' }
 

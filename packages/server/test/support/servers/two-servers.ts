@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, onTestFinished, vi } from 'vitest'
-import type { ServerLink, ServerLinkListener } from '../../src/platform/server-link/server-link.ts'
-import { type ServerOptions, startServer, type TestServer } from './harness.ts'
+import type { ServerLink, ServerLinkListener } from '../../../src/platform/server-link/server-link.ts'
+import { type ServerOptions, startServer, type TestServer } from '../harness.ts'
 import { type LinkKind, linkOptions } from './links.ts'
-import { metric } from './metrics-page.ts'
+import { metric } from '../measures/metrics-page.ts'
 
 /** Starts two servers on one PostgreSQL database, and waits until they know of each other. */
 async function startBoth(

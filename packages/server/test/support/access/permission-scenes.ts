@@ -1,7 +1,7 @@
 import type { Client } from '@plenum/client'
 import type { PermissionResource } from '@plenum/protocol'
-import * as given from './given.ts'
-import type { TestServer } from './harness.ts'
+import * as given from '../given.ts'
+import type { TestServer } from '../harness.ts'
 
 export const organization = { type: 'organization', id: 'o1' } as const
 export const folder = (id: string) => ({ type: 'folder', id, organizationId: 'o1' }) as const
