@@ -6,7 +6,8 @@ import { plenumConnection } from '../support/clients/plenum-client.ts'
 import { RealtimeSocket } from '../support/clients/realtime-socket.ts'
 import { yjsClient } from '../support/clients/yjs-client.ts'
 import * as given from '../support/given.ts'
-import { linkKinds, receivedAbout } from '../support/servers/links.ts'
+import { linkKinds } from '../support/servers/links.ts'
+import { useReceivedMessages } from '../support/servers/received-messages.ts'
 import { useTwoServers } from '../support/servers/two-servers.ts'
 import { tokenFor } from '../support/access/user-tokens.ts'
 
@@ -17,6 +18,7 @@ const ref = { organizationId: 'org_1', documentId: 'doc_1' }
 
 describe.each(linkKinds)('documents that are open on two servers (%s)', (kind) => {
   const clock = { offsetMs: 0, stoppedMs: 0 }
+  const receivedAbout = useReceivedMessages()
   const [a, b] = useTwoServers(kind, { clock })
 
   async function scene() {
