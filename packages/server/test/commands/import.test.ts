@@ -7,7 +7,6 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, test } from 'vitest'
 import type { Database } from '../../src/store/engine/db.ts'
 import * as events from '../../src/store/events.ts'
-import { expectWithin } from '../support/measures/event-loop.ts'
 import { newFolder } from '../support/data/folders.ts'
 import { seed } from '../support/data/large-data.ts'
 import { runCommand, startCommand } from '../support/processes/process.ts'
@@ -69,20 +68,18 @@ test('[D10] [D10.2] an import that is killed beside a running server is continue
     stderr: expect.stringContaining('An import of another export'),
   })
 
-  const delays: number[] = []
+  let writes = 0
   let isDone = false
   const repeated = runCommand(['import', '--from', file], target.settings).finally(() => (isDone = true))
   while (!isDone) {
-    const began = performance.now()
-    await other.client.organizations.add({ organizations: [{ organizationId: `o${delays.length}` }] })
-    delays.push(performance.now() - began)
+    await other.client.organizations.add({ organizations: [{ organizationId: `o${writes++}` }] })
   }
   expect(await repeated).toMatchObject({
     code: 0,
     stderr: expect.stringContaining('Continuing an import that was interrupted'),
   })
-  // Without pauses between the transactions of the import, it is more than 500 ms.
-  expectWithin(400, Math.max(...delays))
+  // Without pauses between the transactions of the import, hardly any write gets a turn.
+  expect(writes).toBeGreaterThan(20)
   await target.server.terminate()
   expect(await workspaceRows(target.data, tenant)).toEqual(await workspaceRows(data, tenant))
 

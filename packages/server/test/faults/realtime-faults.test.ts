@@ -5,7 +5,6 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import * as Y from 'yjs'
 import * as given from '../support/given.ts'
-import { expectWithin } from '../support/measures/event-loop.ts'
 import { startServer, type TestServer, useServer } from '../support/harness.ts'
 import { heldDisk } from '../support/faults/held-disk.ts'
 import { converged, eventually, synced } from '../support/clients/convergence.ts'
@@ -480,13 +479,12 @@ describe('a server that stops', () => {
     const late = new WebSocket(socketUrl(server, `/yjs/org_1/doc_2/note?token=${token}`))
     const lateEnd = closed(late)
     await once(late, 'open')
-    const began = performance.now()
     const stopped = server.server.stop()
     expect(await end).toMatchObject({ code: 1012 })
     expect(await lateEnd).toMatchObject({ code: 1012 })
+    // The stop did not wait for the lock.
     await unblock()
     await stopped
     clearInterval(typing)
-    expectWithin(8_000, performance.now() - began)
   })
 })

@@ -70,7 +70,7 @@ export interface ServerOptions {
   sync?: Sync
   /** The interval at which the server polls for postponed jobs. */
   jobPollMs?: number
-  /** Work in a thread that takes longer fails. Default: the server's own limits. */
+  /** Work in a thread that takes longer fails. Default: a minute, so that a slow machine fails nothing. */
   threadLimitMs?: number
   /** Work of this kind starts in a thread when the returned promise resolves. */
   beforeThreadWork?: (kind: string) => Promise<void>
@@ -186,7 +186,7 @@ async function startOne(store: Store, options: ServerOptions): Promise<TestServe
   const log = createLog('debug', { write: (line) => void logged.push(line) })
   const serverClock = withSpeed(options.clockSpeed ?? 1, clock)
   const bus = createServerBus(log)
-  const threads = createDocumentThreads({ limitMs: threadLimitMs })
+  const threads = createDocumentThreads({ limitMs: threadLimitMs ?? 60_000 })
   if (options.beforeThreadWork) delayWork(threads, options.beforeThreadWork)
   const server = createServer({
     config,

@@ -113,7 +113,7 @@ describe('[V5] a thread', () => {
     '[S3] the worked time of a thread is processor time, not the time that it waits',
     async () => {
       const thread = new Thread(() =>
-        startWorker('resting-worker', new URL('../../../test/support/x.ts', import.meta.url).href),
+        startWorker('resting-worker', new URL('../../../test/support/faults/x.ts', import.meta.url).href),
       )
       threads.push(thread)
       await thread.start()
@@ -136,7 +136,7 @@ describe('[V5] a thread', () => {
       const osThreads = () => readdirSync('/proc/self/task').map(Number)
       const before = new Set(osThreads())
       const thread = new Thread(() =>
-        startWorker('resting-worker', new URL('../../../test/support/x.ts', import.meta.url).href),
+        startWorker('resting-worker', new URL('../../../test/support/faults/x.ts', import.meta.url).href),
       )
       threads.push(thread)
       await thread.start()

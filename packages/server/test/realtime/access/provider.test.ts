@@ -3,11 +3,9 @@ import { endingIn } from '../../support/access/probe.ts'
 import { RawYjs } from '../../support/clients/raw-yjs.ts'
 import { dialects, rawClient, sendsRole } from '../../support/clients/raw-clients.ts'
 import { RawRealtime } from '../../support/clients/raw-realtime.ts'
-import { expectWithin } from '../../support/measures/event-loop.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { allowLoopback, type TestProvider, useProvider } from '../../support/receivers/permission-provider.ts'
-import { undisturbedNow } from '../../support/measures/processor-time.ts'
 import { tokenFor } from '../../support/access/user-tokens.ts'
 import { wordUpdate } from '../../support/random/words.ts'
 
@@ -35,13 +33,10 @@ describe.each(stores)('a permission provider and live clients on %s', (store) =>
     return { tenant, provider, open }
   }
 
-  /** Lets time pass, and returns how the session ends. Fails if that takes longer than a second. */
+  /** Lets time pass, and returns how the session ends. */
   async function endingAfter(client: RawRealtime, ms: number) {
     server.clock.offsetMs += ms
-    const startedAt = undisturbedNow()
-    const ending = await client.ended
-    expectWithin(1000, undisturbedNow() - startedAt)
-    return ending
+    return client.ended
   }
 
   test('[25.4.2] [7.8.1] a user whom the provider allows opens and changes a document, with one request', async () => {

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { expectWithin } from '../../support/measures/event-loop.ts'
 import * as given from '../../support/given.ts'
 import { anyStore, startServer, stores, type TestServer, useServer } from '../../support/harness.ts'
 import { eventually, synced } from '../../support/clients/convergence.ts'
@@ -75,7 +74,7 @@ describe.each(stores)('refused y-websocket clients on %s', (store) => {
 
   test(
     '[R46.1] a provider that keeps reconnecting gets the reason each time, at growing intervals',
-    { retry: 3, timeout: 60_000 },
+    { timeout: 60_000 },
     async () => {
       const tenant = await given.tenant(server)
       await given.restrictedDocument(tenant, 'locked')
@@ -117,7 +116,8 @@ describe.each(stores)('refused y-websocket clients on %s', (store) => {
     await tenant.client.permissions.remove({ userId: 'ada', permissions: { resources } })
     const removedAt = performance.now()
     expect(await end).toMatchObject({ code: 4403 })
-    expectWithin(1000, performance.now() - removedAt)
+    // Less than the delay of 15 s, also on a slow machine.
+    expect(performance.now() - removedAt).toBeLessThan(12_000)
   })
 
   test('[R46.5] neither a refused y-websocket client nor a viewer that writes prints a warning, which would contain the token', async () => {

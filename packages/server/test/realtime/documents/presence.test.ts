@@ -416,8 +416,6 @@ describe.each(stores)('large presence lists on %s', (store) => {
   const connect = async (tenant: given.Tenant, userId: string) =>
     RealtimeSocket.connect(server, await tokenFor(tenant, userId, { role: 'viewer' }))
   const large = 'x'.repeat(16_000)
-  const openDocuments = async () =>
-    /^plenum_open_documents (\d+)$/m.exec(await (await fetch(`${server.url}/metrics`)).text())
 
   test('[R36] a presence list above 1 MiB is split between opened and later messages', async () => {
     const tenant = await given.tenant(server)

@@ -106,7 +106,6 @@ export function findOrInstall(program: Program): string {
 
 /** Several processes may need the same package at the same time: one installs it, and the others wait for the lock. */
 function install(name: string, debianPackage: string, missing: string): void {
-  // oxlint-disable-next-line no-console -- it takes half a minute
   console.log(`${name} is missing: installing the Debian package \`${debianPackage}\` with apt-get …`)
   const script = `
     dpkg --status "$1" > /dev/null 2>&1 && exit

@@ -44,7 +44,6 @@ async function describe(starting: Promise<TestPostgres>): Promise<Answer> {
     return { url, migratedDatabase: await createMigratedDatabase(url) }
   } catch (error) {
     if (error instanceof MissingProgram) {
-      // oxlint-disable-next-line no-console -- long before the end of the run, which says it again
       console.log(`${error.message} Until then, the tests that need it are skipped.`)
       return { missing: error.message }
     }
