@@ -36,7 +36,7 @@ export const operatorMutants: readonly Mutant[] = [
     file: 'packages/server/src/transfer/exported-tables.ts',
     from: "['secret', 'previous_secret', 'previous_until']",
     to: "['previous_secret', 'previous_until']",
-    test: 'packages/server/test/commands/export.test.ts',
+    test: 'packages/server/src/transfer/exported-tables.test.ts',
     title: 'an export has no column with encrypted values',
   },
   {

@@ -205,7 +205,7 @@ describe.each(stores)('large editors on %s', (store) => {
     let sentBytes = 0
     const write = vi.spyOn(Socket.prototype, 'write').mockImplementation(function (this: Socket, ...args) {
       sentBytes += args[0].length
-      return sendBytes.apply(this, args as Parameters<typeof sendBytes>)
+      return sendBytes.apply(this, args)
     })
     // The row is not divided: SQLite copies it in some milliseconds.
     await expectShortIterations(() => append(large), { statements: 10, rowBytes: large.length + 1000 })
