@@ -17,7 +17,7 @@ afterEach(() => {
 })
 
 describe.each(stores)('versions at /realtime on %s', (database) => {
-  const server = useServer(database)
+  const server = useServer(database, { isOwn: true })
 
   function connect(token: string, documentId = 'doc_1') {
     const sockets: WebSocket[] = []
