@@ -44,7 +44,7 @@ export const accessMutants: readonly Mutant[] = [
     file: 'packages/server/src/access/permissions.ts',
     from: 'const tokenIsNewer = token && (!stored || token.issuedAt > stored.setAt)',
     to: 'const tokenIsNewer = token !== undefined',
-    test: 'packages/server/test/rest/auth/session-access.test.ts',
+    test: 'packages/server/src/access/sessions/session-access.test.ts',
     title: 'a stored role, or a removal, overrides an older token',
   },
   {

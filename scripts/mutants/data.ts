@@ -71,7 +71,7 @@ export const dataMutants: readonly Mutant[] = [
     file: 'packages/server/src/store/editors/snapshots.ts',
     from: "    .where('snapshot_seq', '=', newSnapshot.snapshotSeq)",
     to: '',
-    test: 'packages/server/test/realtime/editors/editor-log.test.ts',
+    test: 'packages/server/src/store/editors/log.test.ts',
     title: 'a snapshot replaces its updates only if the snapshot that it is based on is still stored',
   },
   {

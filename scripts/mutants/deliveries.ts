@@ -35,7 +35,7 @@ export const deliveryMutants: readonly Mutant[] = [
     file: 'packages/server/src/platform/html.ts',
     from: 'return escapeHtml(String(value))',
     to: 'return String(value)',
-    test: 'packages/server/test/emails/hostile-texts.test.ts',
+    test: 'packages/server/src/deliveries/emails/compose-mail.test.ts',
     title: 'adds no header, no recipient and no HTML',
   },
   {
@@ -44,7 +44,7 @@ export const deliveryMutants: readonly Mutant[] = [
     file: 'packages/server/src/deliveries/emails/templates/texts.ts',
     from: ".replaceAll('=?', '= ?')",
     to: '',
-    test: 'packages/server/test/emails/hostile-texts.test.ts',
+    test: 'packages/server/src/deliveries/emails/compose-mail.test.ts',
     title: 'adds no header, no recipient and no HTML',
   },
   {

@@ -36,7 +36,7 @@ export const operatorMutants: readonly Mutant[] = [
     file: 'packages/server/src/transfer/exported-tables.ts',
     from: "['secret', 'previous_secret', 'previous_until']",
     to: "['previous_secret', 'previous_until']",
-    test: 'packages/server/test/commands/export.test.ts',
+    test: 'packages/server/src/transfer/exported-tables.test.ts',
     title: 'an export has no column with encrypted values',
   },
   {
@@ -45,7 +45,7 @@ export const operatorMutants: readonly Mutant[] = [
     file: 'packages/server/src/config.ts',
     from: 'number < min || number > max',
     to: 'number < min',
-    test: 'packages/server/test/server/config.test.ts',
+    test: 'packages/server/src/config.test.ts',
     title: 'accepts only whole numbers within its bounds',
   },
   {
@@ -54,7 +54,7 @@ export const operatorMutants: readonly Mutant[] = [
     file: 'packages/server/src/config.ts',
     from: "an address beginning with ${protocols.map((one) => `${one}//`).join(' or ')}`",
     to: 'an address beginning with ${protocols.join(\' or \')}, but is "${value}"`',
-    test: 'packages/server/test/server/config.test.ts',
+    test: 'packages/server/src/config.test.ts',
     title:
       'accepts only an address with one of its protocols, and the error does not repeat the refused value',
   },

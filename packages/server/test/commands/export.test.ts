@@ -3,13 +3,10 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { createClient } from '@plenum/client'
 import { expect, test } from 'vitest'
-import { sealedColumns } from '../../src/commands/rotation/sealed-columns.ts'
-import { exportedTables } from '../../src/transfer/exported-tables.ts'
-import { readTables } from '../../src/transfer/stored-tables.ts'
 import { newFolder } from '../support/data/folders.ts'
 import { startServer, stores } from '../support/harness.ts'
 import { runCommand } from '../support/processes/process.ts'
-import { filledServer, newInstallation, withDatabase, workspaceRows } from '../support/data/transfers.ts'
+import { filledServer, newInstallation, workspaceRows } from '../support/data/transfers.ts'
 
 test.each(stores)(
   '[D9] [D9.1] [D9.2] [D10] [D10.1] a workspace of %s is the same after its import into the other database and back',
@@ -52,15 +49,6 @@ test.each(stores)(
     expect(await workspaceRows(back.data, tenant)).toEqual(source)
   },
 )
-
-test('[D9.2] an export has no column with encrypted values', async () => {
-  const { data } = await filledServer('sqlite')
-  const exported = exportedTables(await withDatabase(data, ({ read }) => readTables(read)))
-  const found = sealedColumns.filter(({ table, column }) =>
-    exported.some(({ name, columns }) => name === table && column in columns),
-  )
-  expect(found).toEqual([])
-})
 
 test('[D9] an export of an unknown workspace, or over an existing file, is refused', async () => {
   const { data, settings } = await filledServer('sqlite')

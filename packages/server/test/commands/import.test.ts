@@ -5,10 +5,9 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, test } from 'vitest'
-import type { Database } from '../../src/store/engine/db.ts'
-import * as events from '../../src/store/events.ts'
 import { newFolder } from '../support/data/folders.ts'
 import { seed } from '../support/data/large-data.ts'
+import { addEvents } from '../support/data/stored-events.ts'
 import { runCommand, startCommand } from '../support/processes/process.ts'
 import { newTenant } from '../support/processes/tenant.ts'
 import {
@@ -27,26 +26,13 @@ function countRows(dataDir: string, table: string): number {
   return count
 }
 
-/** Adds more events than one page of an export has. */
-const addEvents = ({ write }: Database, apiKey: string, count: number) =>
-  write((db) =>
-    events.add(
-      db,
-      apiKey,
-      Array.from({ length: count }, (_, number) => ({
-        name: 'comment.add',
-        notifies: false,
-        payload: { number },
-      })),
-      Date.now(),
-    ),
-  )
-
 test('[D10] [D10.2] an import that is killed beside a running server is continued, and the server answers meanwhile', async () => {
   const { tenant, data, settings } = await filledServer('sqlite')
   await withDatabase(data, async (database) => {
     await seed(database, tenant.apiKey, 'org_t').documents(10_000)
-    await addEvents(database, tenant.apiKey, 2500)
+    // More than one page of an export.
+    const payloads = Array.from({ length: 2500 }, (_, number) => ({ number }))
+    await database.write((db) => addEvents(db, tenant.apiKey, payloads))
   })
   const folder = newFolder()
   const [file, later] = [join(folder, 'workspace.jsonl'), join(folder, 'later.jsonl')]

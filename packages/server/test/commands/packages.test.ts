@@ -1,10 +1,8 @@
 import { execFile, spawn } from 'node:child_process'
-import { cpSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { minNode } from '../../src/commands/checks/machine.ts'
-import { version } from '../../src/start/version.ts'
 import { newFolder } from '../support/data/folders.ts'
 import { freePort } from '../support/services/postgres.ts'
 
@@ -13,23 +11,6 @@ const names = ['protocol', 'client', 'server'] as const
 const execute = promisify(execFile)
 const run = async (cwd: string, program: string, ...args: string[]) =>
   (await execute(program, args, { cwd, maxBuffer: 16 * 1024 * 1024 })).stdout.trim()
-
-const manifestOf = (name: string) =>
-  JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8')) as {
-    version: string
-    engines: { node: string }
-    license: string
-  }
-
-test('[D6] all packages have the version and the Node version that the server knows', () => {
-  for (const name of names) {
-    expect(manifestOf(name)).toMatchObject({
-      version,
-      engines: { node: `>=${minNode.major}.${minNode.minor}` },
-      license: 'Apache-2.0',
-    })
-  }
-})
 
 const application = `
   import { createClient } from '@plenum/client'

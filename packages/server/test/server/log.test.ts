@@ -1,65 +1,14 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  closeSync,
-  constants,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  readSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { constants, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createLog } from '../../src/platform/log/log.ts'
-import { LogDestination } from '../../src/platform/log/log-destination.ts'
-import { readableLines } from '../../src/platform/log/readable-lines.ts'
-import { SteppedClock } from '../support/clock.ts'
+import { newFolder } from '../support/data/folders.ts'
+import { fullPipe, openFile } from '../support/data/pipes.ts'
 import { startProcess } from '../support/processes/process.ts'
 import { programFile } from '../support/processes/programs.ts'
 import type { ServerProcess } from '../support/processes/server-process.ts'
-
-function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'plenum-log-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
-
-function openFile(path: string, flags: number): number {
-  const fd = openSync(path, flags)
-  onTestFinished(() => closeSync(fd))
-  return fd
-}
-
-/** A full pipe whose reader reads only when the test calls `read`. */
-function fullPipe() {
-  const path = join(newFolder(), 'pipe')
-  execFileSync('mkfifo', [path])
-  const reader = openFile(path, constants.O_RDWR | constants.O_NONBLOCK)
-  const filler = Buffer.alloc(4096)
-  try {
-    for (;;) writeSync(reader, filler)
-  } catch (error) {
-    expect(error).toMatchObject({ code: 'EAGAIN' })
-  }
-  const bytes = Buffer.alloc(65_536)
-  return {
-    path,
-    /** Empties the pipe and returns its text. */
-    read(): string {
-      let text = ''
-      try {
-        for (;;) text += bytes.toString('latin1', 0, readSync(reader, bytes))
-      } catch (error) {
-        expect(error).toMatchObject({ code: 'EAGAIN' })
-      }
-      return text.replaceAll('\0', '')
-    },
-  }
-}
 
 /** Returns a function that gives the text received from the stream so far. */
 function collect(stream: Readable | null): () => string {
@@ -141,57 +90,6 @@ describe('[O10] a log that cannot be written', () => {
   })
 })
 
-describe('[O10] the destination of the log', () => {
-  const openDestination = (path: string) => {
-    const lost: number[] = []
-    const failures: (string | undefined)[] = []
-    const output = { fd: openFile(path, constants.O_WRONLY | constants.O_NONBLOCK), nonBlocking: true }
-    const clock = new SteppedClock()
-    const listeners = {
-      onFailure: ({ code }: NodeJS.ErrnoException) => failures.push(code),
-      onLost: (lines: number) => lost.push(lines),
-    }
-    const destination = new LogDestination(output, listeners, clock)
-    return { destination, clock, lost, failures }
-  }
-
-  test('[O10.1] the log buffers lines for a slow reader up to 1 MiB, and drops and counts further lines', async () => {
-    const pipe = fullPipe()
-    const { destination, clock, lost, failures } = openDestination(pipe.path)
-    const lines = Array.from(
-      { length: 3000 },
-      (_, index) => `${String(index).padStart(4, '0')} ${'x'.repeat(1000)}\n`,
-    )
-    for (const line of lines) destination.write(line)
-
-    const kept = Math.floor((1024 * 1024) / 1006)
-    let read = ''
-    const readMore = () => {
-      read += pipe.read()
-      clock.step(20)
-      return read.length
-    }
-    await expect.poll(readMore, { interval: 1 }).toBe(kept * 1006)
-    expect(read).toBe(lines.slice(0, kept).join(''))
-    expect(lost).toEqual([3000 - kept])
-    expect(failures).toEqual([])
-
-    destination.write('after\n')
-    await expect.poll(() => pipe.read()).toBe('after\n')
-  })
-
-  test('[O10.2] flushSync writes the buffered lines, and returns without writing while the pipe is full', () => {
-    const pipe = fullPipe()
-    const { destination } = openDestination(pipe.path)
-    destination.write('last words\n')
-    // The pipe is full and nothing reads from it: a blocking write would wait forever.
-    destination.flushSync()
-    pipe.read()
-    destination.flushSync()
-    expect(pipe.read()).toBe('last words\n')
-  })
-})
-
 describe('[O11] the format of the log', () => {
   const isoTime = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`
 
@@ -251,27 +149,5 @@ describe('[O11] the format of the log', () => {
     for (const line of await log({ LOG_FORMAT: 'pretty' })) {
       expect(line).toMatch(new RegExp(`^${isoTime} INFO  [a-z]`))
     }
-  })
-
-  test('[O11.1] a readable log line has fields after the message and error stacks below, and escapes control characters', () => {
-    let text = ''
-    const log = createLog('info', readableLines({ write: (more) => void (text += more) }, { colors: false }))
-    const cause = new Error('no \u001b[2Jroom')
-    const error = Object.assign(new TypeError('broken\u0007', { cause }), {
-      code: 'E1',
-      row: 'kept out of the log',
-    })
-    log.error({ reqId: 'a-1', title: 'two words', count: 2, err: error }, 'it\u009bfailed\nbadly')
-    const lines = text.split('\n')
-    expect(lines[0]).toMatch(
-      new RegExp(
-        String.raw`^${isoTime} ERROR it\\u009bfailed\\u000abadly reqId=a-1 title="two words" count=2$`,
-      ),
-    )
-    expect(lines[1]).toBe(String.raw`    TypeError: broken\u0007`)
-    expect(lines[2]).toMatch(/^ {8}at /)
-    expect(lines).toContain('    code=E1')
-    expect(lines).toContain(String.raw`    caused by Error: no \u001b[2Jroom`)
-    expect(text).not.toContain('kept out')
   })
 })

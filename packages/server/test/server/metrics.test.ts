@@ -1,6 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { operations } from '@plenum/protocol'
-import { version } from '../../src/start/version.ts'
 import * as given from '../support/given.ts'
 import { startServer, stores, useServer } from '../support/harness.ts'
 import { synced } from '../support/clients/convergence.ts'
@@ -10,6 +10,10 @@ import { yjsClient } from '../support/clients/yjs-client.ts'
 import { tokenFor } from '../support/access/user-tokens.ts'
 import { metric, metricsOf } from '../support/measures/metrics-page.ts'
 import { RealtimeSocket } from '../support/clients/realtime-socket.ts'
+
+const packageOfServer = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string
+}
 
 /** Polls, because metrics are rendered at most twice a second. */
 const eventually = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 30_000, interval: 100 })
@@ -53,6 +57,7 @@ describe.each(stores)('/metrics on %s', (store) => {
 
   test('[M1] plenum_build_info has the versions of Plenum and Node and the kind of database', async () => {
     const info = (await metricsOf(server)).find(({ name }) => name === 'plenum_build_info')
+    const { version } = packageOfServer
     const labels = { version, node_version: process.versions.node, database: store }
     expect(info?.samples).toEqual([{ name: 'plenum_build_info', labels, value: 1 }])
   })

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { isUnavailable } from '../../src/store/engine/failures.ts'
 import { newFolder } from '../support/data/folders.ts'
 import * as given from '../support/given.ts'
 import { createPostgresDatabase, startServer, stores, useServer } from '../support/harness.ts'
@@ -146,22 +145,6 @@ describe.each(stores)('[O1] the pages and the log for operators on %s', (store) 
 })
 
 describe('[O1] an unreachable PostgreSQL', () => {
-  test('[O1] a broken connection is reported as unavailable, whether the driver notices it at once or later', async () => {
-    const server = await startServer('postgres')
-    const { write } = server.database
-    const end = sql`select pg_terminate_backend(pg_backend_pid())`
-    const atOnce = await write((db) => end.execute(db)).catch((error: unknown) => error)
-    const later = await write(async (db) => {
-      await end.execute(db).catch(() => {})
-      // The driver notices the end of the connection after the answer.
-      await expect.poll(() => sql`select 1`.execute(db).catch(String)).toMatch(/not queryable/)
-      await sql`select 1`.execute(db)
-    }).catch((error: unknown) => error)
-    expect([atOnce, later].map(isUnavailable)).toEqual([true, true])
-    expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
-    await server.stop()
-  })
-
   test('[O2.2] /readyz answers 503 within 4 s while the database does not respond, and 200 when it responds again', async () => {
     const proxy = await Proxy.start(await createPostgresDatabase())
     onTestFinished(() => proxy.close())

@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import * as organizations from '../../src/store/organizations.ts'
-import * as users from '../../src/store/users/users.ts'
 import * as given from '../support/given.ts'
 import { startServer, stores, useServer } from '../support/harness.ts'
 import { withPostgres } from '../support/faults/postgres-faults.ts'
@@ -23,22 +21,6 @@ describe.each(stores)('reads at the same time on %s', (store) => {
     )
     const names = answers.map(({ data }) => data.map(({ organizationName }) => organizationName))
     expect(names).toEqual(numbers.map((n) => [`${n % 2} ${n}`]))
-  })
-
-  test('[P2.2] reads that find nothing, one row and several rows do not mix their rows', async () => {
-    const { client, apiKey } = await given.tenant(server)
-    await client.organizations.add({ organizations: [{ organizationId: 'o1' }, { organizationId: 'o2' }] })
-    const asked = [
-      ['o1', 'none'],
-      ['none', 'nobody'],
-      ['o2', 'o1'],
-      ['o2', 'none'],
-    ]
-    const found = await Promise.all(
-      asked.map((ids) => organizations.findMany(server.database.read, apiKey, ids)),
-    )
-    expect(found.map((some) => some.map(({ id }) => id))).toEqual([['o1'], [], ['o1', 'o2'], ['o2']])
-    expect(found[0]?.[0]).not.toHaveProperty('read')
   })
 })
 
@@ -80,16 +62,6 @@ describe('reads at the same time on PostgreSQL', () => {
       })
     expect((await send()).status).toBe(401)
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
-  })
-
-  test('[P2.2] a value that PostgreSQL refuses fails its own read only', async () => {
-    const { client, apiKey } = await given.tenant(server)
-    await client.users.add({ organizationId: 'o1', users: [{ userId: 'u1', name: 'Ada' }] })
-    const ids = ['u1', 'a\0b', 'u1']
-    const results = await Promise.allSettled(
-      ids.map((userId) => users.findProfile(server.database.read, apiKey, userId)),
-    )
-    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
   })
 
   test('[O1] reads continue after PostgreSQL has closed the connection that they share', async () => {

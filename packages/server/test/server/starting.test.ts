@@ -1,10 +1,8 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { prepareDataDir } from '../../src/start/data-dir.ts'
-import { unknownSettings } from '../../src/start/unknown-settings.ts'
 import { failToStart, startProcess } from '../support/processes/process.ts'
 
 function newFolder(): string {
@@ -59,51 +57,6 @@ describe('[C2] names that are not settings', () => {
       /^Plenum cannot start: SECRET_KEY must be set when DATABASE_URL is.+\nSECRET_KYE in \.env is not a setting\. Did you mean SECRET_KEY\?\n$/,
     )
   })
-
-  test('[C2.2] the server does not warn about settings, variables of other programs or dissimilar names in the environment', () => {
-    const others = {
-      PORT: '1',
-      NO_COLOR: '1',
-      PGHOST: 'h',
-      NODE_ENV: 'production',
-      POSTGRES_PASSWORD: 'p',
-      TZ: 'UTC',
-    }
-    expect(unknownSettings(others, {})).toEqual([])
-    const usual = {
-      PATH: '/bin',
-      HOME: '/',
-      HOSTNAME: 'h',
-      PWD: '/',
-      SHELL: 'sh',
-      TERM: 'xterm',
-      LOGNAME: 'root',
-    }
-    expect(unknownSettings({}, usual)).toEqual([])
-  })
-
-  test.each([
-    ['PROT', 'PORT'],
-    ['PORTS', 'PORT'],
-    ['port', 'PORT'],
-    ['DATADIR', 'DATA_DIR'],
-    ['DURABILTY', 'DURABILITY'],
-    ['LIMIT_JSON_DEPHT', 'LIMIT_JSON_DEPTH'],
-    ['DISPOSABLE_DOMAIN', 'DISPOSABLE_DOMAINS'],
-  ])('[C2] the warning about %s suggests %s', (name, setting) => {
-    expect(unknownSettings({ [name]: '' }, {})).toEqual([
-      `${name} in .env is not a setting. Did you mean ${setting}?`,
-    ])
-    expect(unknownSettings({}, { [name]: '' })).toEqual([
-      `${name} in the environment is not a setting. Did you mean ${setting}?`,
-    ])
-  })
-
-  test('[C2] a warning does not show a line of .env that may be part of a secret', () => {
-    expect(unknownSettings({ MIIEvgIBADANBgkq: '=', c2VjcmV0: '=' }, {})).toEqual([
-      'A name with other characters than A-Z, 0-9 and _ in .env is not a setting.',
-    ])
-  })
 })
 
 describe('[C1] a data folder that cannot be used', () => {
@@ -126,30 +79,6 @@ describe('[C1] a data folder that cannot be used', () => {
     const below = join(file, 'below')
     const reason = 'a part of its path is a file (ENOTDIR)'
     expect(await failToStart({ DATA_DIR: below, PORT: '0' })).toEqual(refused(below, reason))
-  })
-
-  test('[C1] prepareDataDir refuses a folder without write permission, and leaves no file in the folder that it creates', () => {
-    const folder = newFolder()
-    prepareDataDir(join(folder, 'a/b'))
-    expect(readdirSync(join(folder, 'a/b'))).toEqual([])
-
-    const closed = join(folder, 'closed')
-    mkdirSync(closed)
-    chmodSync(closed, 0o500)
-    chmodSync(folder, 0o755)
-    // Root may write everywhere.
-    const isRoot = process.getuid?.() === 0
-    if (isRoot) process.seteuid?.(65_534)
-    try {
-      for (const path of [closed, join(closed, 'below')]) {
-        expect(() => prepareDataDir(path)).toThrow(
-          `DATA_DIR must be a folder that can be written, but ${path} is not: the user of the server has no permission (EACCES).`,
-        )
-      }
-    } finally {
-      if (isRoot) process.seteuid?.(0)
-    }
-    expect(existsSync(join(closed, 'below'))).toBe(false)
   })
 })
 

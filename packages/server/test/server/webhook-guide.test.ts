@@ -5,7 +5,6 @@ import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { Client } from '@plenum/client'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { sealBody } from '../../src/deliveries/webhooks/seal-body.ts'
 import * as given from '../support/given.ts'
 import { stores, useServer } from '../support/harness.ts'
 import { WebhookReceiver } from '../support/receivers/webhook-receiver.ts'
@@ -85,18 +84,30 @@ describe.each(stores)('the guide to webhooks on %s', (store) => {
     const lines = [first, newest].map((one) => `${one?.messageId} comment_annotation.add\n`)
     await expect.poll(() => received).toBe(lines.join(''))
   })
-})
 
-test('[24.7] the program of the guide decrypts a body', async () => {
-  const { publicKey, privateKey } = generateKeyPairSync('rsa', {
-    modulusLength: 2048,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  test('[24.7] the program of the guide decrypts a body', async () => {
+    const { client } = await given.tenant(server)
+    const documents = [{ documentId: 'roadmap' }]
+    await client.documents.add({ organizationId: 'acme', createOrganization: true, documents })
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', {
+      modulusLength: 2048,
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    })
+    const { url, received } = await WebhookReceiver.start()
+    await client.advancedWebhookConfig.update({ isEnabled: true, encryptData: true, publicKey })
+    await client.webhookEndpoints.create({ url })
+    await call(addComment, client)
+    await expect.poll(() => received).toHaveLength(1)
+    const [{ body = '' } = {}] = received
+    expect(Object.keys(JSON.parse(body)).toSorted()).toEqual(['encryptedData', 'encryptedKey', 'iv'])
+    const { stdout } = run(
+      `${decrypt}\nconsole.log(JSON.stringify(decrypt(JSON.parse(process.env.BODY), process.env.KEY)))`,
+      { BODY: body, KEY: privateKey },
+    )
+    expect(JSON.parse(await text(stdout))).toMatchObject({
+      event: 'comment_annotation.add',
+      data: { metadata: { document: { documentId: 'roadmap' } } },
+    })
   })
-  const body = sealBody({ event: 'comment.add' }, { encryptData: true, publicKey })
-  const { stdout } = run(
-    `${decrypt}\nconsole.log(JSON.stringify(decrypt(JSON.parse(process.env.BODY), process.env.KEY)))`,
-    { BODY: body, KEY: privateKey },
-  )
-  expect(JSON.parse(await text(stdout))).toEqual({ event: 'comment.add' })
 })

@@ -1,8 +1,10 @@
 import { operations, type Operation } from '@plenum/protocol'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { AccessScope, BusMessage } from '../../src/bus.ts'
 import * as given from '../support/given.ts'
-import { type Store, startServer, stores, useServer } from '../support/harness.ts'
+import { type Store, startServer, stores, type TestServer, useServer } from '../support/harness.ts'
+
+type Published = Parameters<TestServer['bus']['publish']>[0]
+type AccessScope = Omit<Extract<Published, { kind: 'access' }>, 'kind' | 'apiKey'>
 
 const document = { organizationId: 'o1', documentId: 'd1' }
 
@@ -21,7 +23,7 @@ describe.each(stores)('messages that operations publish to open sessions on %s',
   /** Creates a tenant and collects all bus messages about it from now on. */
   const listening = async () => {
     const tenant = await given.tenant(server)
-    const received: Omit<BusMessage, 'apiKey'>[] = []
+    const received: Omit<Published, 'apiKey'>[] = []
     const end = server.bus.subscribe(({ apiKey, ...message }) => {
       if (apiKey === tenant.apiKey) received.push(message)
     })
@@ -101,7 +103,7 @@ describe.each(stores)('messages that operations publish to open sessions on %s',
       access({ organizationIds: ['o1'], documentIds: ['d1', 'missing'] }),
     ])
     await client.folders.delete({ organizationId, folderId: 'f1' })
-    const [gone, ...more] = news() as [Extract<BusMessage, { kind: 'gone' }>, ...unknown[]]
+    const [gone, ...more] = news() as [Extract<Published, { kind: 'gone' }>, ...unknown[]]
     expect({ ...gone, documentIds: gone.documentIds?.toSorted() }).toEqual({
       kind: 'gone',
       organizationId,

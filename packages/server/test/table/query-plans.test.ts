@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
-import { afterEach, describe, expect, type MockInstance, test, vi } from 'vitest'
-import { SqliteConnection } from '../../src/store/engine/sqlite-driver.ts'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import * as jobs from '../../src/store/jobs.ts'
 import { tables } from '../../src/store/schema/tables.ts'
 import * as given from '../support/given.ts'
 import { useServer } from '../support/harness.ts'
+import { recordSqlite } from '../support/measures/sqlite-statements.ts'
 import { seed } from '../support/data/large-data.ts'
 
 const organizationId = 'org_1'
@@ -31,11 +31,6 @@ const withoutColumns = (statement: string) =>
 
 const hasList = (statement: string) => / in \(\s*(\?|select)/.test(withoutColumns(statement))
 
-/** The statements that SQLite has run. */
-const statementsOf = (run: MockInstance<SqliteConnection['run']>) => [
-  ...new Set(run.mock.calls.map(([statement]) => statement)),
-]
-
 describe('the queries of SQLite, which has no statistics', () => {
   const server = useServer('sqlite', { isOwn: true })
   afterEach(() => vi.restoreAllMocks())
@@ -48,7 +43,7 @@ describe('the queries of SQLite, which has no statistics', () => {
   test('[S2] a request with a long list of ids reads only the rows that it names', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
-    const run = vi.spyOn(SqliteConnection.prototype, 'run')
+    const run = recordSqlite()
     const organization = { organizationId }
     const userIds = ids('u', readIds)
     const documentIds = ids('d', readIds)
@@ -149,7 +144,7 @@ describe('the queries of SQLite, which has no statistics', () => {
     await client.users.delete({ ...organization, userIds })
     await client.documents.delete({ ...organization, documentIds })
 
-    const withLists = statementsOf(run).filter(hasList)
+    const withLists = [...new Set(run.statements())].filter(hasList)
     expect(withLists.length).toBeGreaterThan(30)
     const broad: [string, string][] = []
     for (const statement of withLists) {
@@ -175,7 +170,7 @@ describe('the queries of SQLite, which has no statistics', () => {
     const batch = { isEnabled: true, batchWindowSeconds: 60, maxActivities: 2 }
     await notificationConfig({ document: batch, user: batch })
     const d0 = { ...organization, documentId: 'd0' }
-    const run = vi.spyOn(SqliteConnection.prototype, 'run')
+    const run = recordSqlite()
     const commentData = userIds.map((userId, commentId) => ({
       commentId,
       commentText: '{{u0}}{{reader}}',
@@ -200,7 +195,7 @@ describe('the queries of SQLite, which has no statistics', () => {
     const broad: [string, string][] = []
     /** By which columns the rows of jobs and of pending notifications are found. */
     const keys = { jobs: new Set<string>(), pending_notifications: new Set<string>() }
-    for (const statement of statementsOf(run)) {
+    for (const statement of new Set(run.statements())) {
       for (const detail of await planOf(statement)) {
         // Only the comments and reactions of one annotation are sorted. Scans follow an index.
         if (detail.includes('TEMP B-TREE')) expect(statement).toContain('"c"."number" = ?')
@@ -240,12 +235,10 @@ describe('the queries of SQLite, which has no statistics', () => {
     const [folderId, documentId] = ['f0', 'd0']
     await client.folders.add({ organizationId, folders: [{ folderId }] })
     await client.documents.add({ organizationId, folderId, documents: [{ documentId }] })
-    const run = vi.spyOn(SqliteConnection.prototype, 'run')
+    const run = recordSqlite()
     await client.permissions.explain({ organizationId, userId: 'u0', documentId })
     await client.permissions.get({ organizationId, userIds: ['u0'], folderIds: [folderId] })
-    const statements = run.mock.calls
-      .map(([statement]) => statement)
-      .filter((one) => one.includes('"grants"'))
+    const statements = run.statements().filter((one) => one.includes('"grants"'))
     // One reads the fields of the access context, of which a user has few.
     expect(statements).toHaveLength(3)
     for (const statement of statements) {
@@ -271,11 +264,11 @@ describe('the queries of SQLite, which has no statistics', () => {
     await fill.groupMembers(100, 'g')
     const rare = { ...organization, notificationId: 'rare', notifyUsers: [{ userId: 'reader' }] }
     await given.notification(tenant, { ...rare, documentId: 'd1', locationId: 7 })
-    const run = vi.spyOn(SqliteConnection.prototype, 'run')
+    const run = recordSqlite()
     const expectFewStatements = async (read: () => Promise<{ data: unknown }>, found: number) => {
-      const before = run.mock.calls.length
+      const before = run.statements().length
       expect((await read()).data).toHaveLength(found)
-      expect(run.mock.calls.length - before).toBeLessThan(20)
+      expect(run.statements().length - before).toBeLessThan(20)
     }
     for (const filter of [
       { documentId: 'd1', locationId: 7 },

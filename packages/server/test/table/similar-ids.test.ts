@@ -3,7 +3,6 @@ import { ChosenId, NewFolderId } from '@plenum/protocol'
 import { editorName } from '@plenum/client'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
-import type { Schema } from '../../src/platform/validation/explain.ts'
 import { normalized } from '../support/data/filled-tenant.ts'
 import * as given from '../support/given.ts'
 import { stores, useServer } from '../support/harness.ts'
@@ -12,6 +11,7 @@ import { hocuspocusClient, hocuspocusSocket } from '../support/clients/hocuspocu
 import { closed } from '../support/clients/raw-socket.ts'
 import { yjsClient } from '../support/clients/yjs-client.ts'
 import { tokenFor } from '../support/access/user-tokens.ts'
+import type { Field } from '../support/table/schema-fields.ts'
 import { table } from '../support/table/table.ts'
 
 type EditorRef = [organizationId: string, documentId: string, editorId: string]
@@ -153,6 +153,8 @@ describe.each(stores)('editors with similar ids on %s', (store) => {
     ).toBe('still there')
   })
 })
+
+type Schema = Field['schema']
 
 /** Returns the input with `change` applied to every id that the caller chooses. */
 function withIds(schema: Schema, value: unknown, change: (id: string) => string): unknown {

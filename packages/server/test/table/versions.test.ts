@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type { Schema } from '../../src/platform/validation/explain.ts'
 import { fill, normalized, stored } from '../support/data/filled-tenant.ts'
 import * as given from '../support/given.ts'
 import { useServer } from '../support/harness.ts'
+import type { Field } from '../support/table/schema-fields.ts'
 import { table } from '../support/table/table.ts'
+
+type Schema = Field['schema']
 
 /** Returns the input with `value` in every field that v1 ignores; undefined if the schema has no such field. */
 function withNewerFields(schema: Schema, input: unknown, value: unknown): unknown {

@@ -52,7 +52,7 @@ type Description<T extends Table> = TableDescription &
 
 /**
  * Every table, and how its rows follow the row that holds them. The code that deletes and moves documents derives its lists
- * from this. The compiler demands an entry for every table; `test/table/schema.test.ts` compares it with both databases.
+ * from this. The compiler demands an entry for every table; `src/store/schema/tables.test.ts` compares it with both databases.
  */
 export const tables = {
   workspaces: { parent: null },

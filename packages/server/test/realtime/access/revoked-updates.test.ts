@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
-import * as liveStates from '../../../src/store/documents/live-states.ts'
-import * as editorLog from '../../../src/store/editors/log.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
+import { storedLog } from '../../support/data/editors.ts'
+import { storedLiveStates } from '../../support/data/live-documents.ts'
 import { eventually } from '../../support/clients/convergence.ts'
 import { tokenFor } from '../../support/access/user-tokens.ts'
 import { withPostgres } from '../../support/faults/postgres-faults.ts'
@@ -48,7 +48,7 @@ describe.each(stores)('updates that wait while access ends on %s', (store) => {
     }
     /** Returns the stored words of all users. */
     const stored = async () => {
-      const log = await editorLog.read(server.database.read, tenant.apiKey, editorRef)
+      const log = await storedLog(server, tenant, editorRef)
       const updates = log?.updates.map(({ bytes }) => bytes) ?? []
       return new Set(wordsIn(textOf(...(log?.snapshot ? [log.snapshot] : []), ...updates)))
     }
@@ -161,7 +161,7 @@ test('[R32.1] [R32.2] a live state that waits for the database while its sender 
   await unblock()
   // Everything that clients sent is stored or refused before the server ends.
   await Promise.all(server.all.map((one) => one.server.stop()))
-  const stored = await liveStates.list(server.database.read, tenant.apiKey, 'org_1', 'doc_1')
+  const stored = await storedLiveStates(server, tenant)
   expect(stored.map(({ data }) => data)).toEqual([{ n: 1 }])
 })
 

@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import * as liveStates from '../../../src/store/documents/live-states.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
+import { storedLiveStates } from '../../support/data/live-documents.ts'
 import { heldDisk } from '../../support/faults/held-disk.ts'
 import { eventually } from '../../support/clients/convergence.ts'
 import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
@@ -66,7 +66,7 @@ describe.each(stores)('live states of several tenants on %s', (store) => {
     expect(ada.messages.filter(({ type }) => type !== 'presence' && type !== 'liveState')).toEqual([])
     answer()
     expect(await Promise.all([first, second])).toMatchObject([{ type: 'done' }, { type: 'done' }])
-    const list = await liveStates.list(server.database.read, slow.apiKey, 'org_1', 'doc_1')
+    const list = await storedLiveStates(server, slow)
     expect(list).toMatchObject([{ liveStateDataId: 'a', data: { n: 2 } }])
   })
 })
@@ -99,7 +99,7 @@ test('[R13.6] [S1] a document that another transaction has locked delays no live
   await unblock()
   const answers = await Promise.all([first, second, third])
   expect(answers.map(({ type }) => type)).toEqual(['done', 'done', 'done'])
-  const list = await liveStates.list(server.database.read, tenant.apiKey, 'org_1', 'doc_1')
+  const list = await storedLiveStates(server, tenant)
   expect(list).toMatchObject([{ data: { one: 3, two: 2 } }])
 })
 

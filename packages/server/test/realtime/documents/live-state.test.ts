@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { closeCodes } from '@plenum/protocol/realtime'
-import * as liveStates from '../../../src/store/documents/live-states.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
+import { storedLiveStates } from '../../support/data/live-documents.ts'
 import { heldDisk } from '../../support/faults/held-disk.ts'
 import { eventually } from '../../support/clients/convergence.ts'
 import { interruptibleNetwork, plenumConnection } from '../../support/clients/plenum-client.ts'
@@ -16,8 +16,8 @@ describe.each(stores)('live states over sockets on %s', (store) => {
   const server = useServer(store)
   const connect = async (tenant: given.Tenant, userId = 'ada', role?: 'viewer' | 'editor') =>
     RealtimeSocket.connect(server, await tokenFor(tenant, userId, { role }))
-  const stored = async ({ apiKey }: given.Tenant) => {
-    const list = await liveStates.list(server.database.read, apiKey, 'org_1', 'doc_1')
+  const stored = async (tenant: given.Tenant) => {
+    const list = await storedLiveStates(server, tenant)
     return Object.fromEntries(list.map(({ liveStateDataId, data }) => [liveStateDataId, data]))
   }
 
@@ -299,7 +299,7 @@ describe('live state and the disk', () => {
     disk.hold()
     const done = ada.set('a', { b: 1 })
     await eventually(disk.waiting).toBe(1)
-    expect((await liveStates.list(server.database.read, tenant.apiKey, 'org_1', 'doc_1')).length).toBe(1)
+    expect((await storedLiveStates(server, tenant)).length).toBe(1)
     // A client that joins now does not receive it either.
     const late = new RealtimeSocket(server, { headers: tenant.headers })
     await late.take('ready')
@@ -352,7 +352,7 @@ describe.each(stores)('large live states on %s', (store) => {
     const bob = await RealtimeSocket.connect(server, await tokenFor(tenant, 'bob'))
     await bob.open()
     expect(await bob.set('other', { filling })).toMatchObject({ type: 'done' })
-    const states = await liveStates.list(server.database.read, tenant.apiKey, 'org_1', 'doc_1')
+    const states = await storedLiveStates(server, tenant)
     expect(states.find(({ liveStateDataId }) => liveStateDataId === 'board')?.data).toEqual({ version: 3 })
     await eventually(() => board.value).toEqual({ version: 3 })
   })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { closeCodes } from '@plenum/protocol/realtime'
-import * as editors from '../../../src/store/editors/editors.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
+import { declareRoot, storedRoot } from '../../support/data/editors.ts'
 import { eventually } from '../../support/clients/convergence.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
 import { tokenFor } from '../../support/access/user-tokens.ts'
@@ -114,7 +114,6 @@ describe.each(stores)('editing at /realtime on %s', (store) => {
 
   test('[R4.2] an open editor uses a declaration that another server has stored, and an older declaration replaces it', async () => {
     const tenant = await given.tenant(server)
-    const { apiKey } = tenant
     const ref = { ...documentRef, editorId: 'board' }
     const declare = async (contentType: 'map' | 'text', contentKey: string) => {
       const client = await connect(tenant)
@@ -123,15 +122,14 @@ describe.each(stores)('editing at /realtime on %s', (store) => {
       await client.take('editorOpened')
       return client
     }
-    const stored = () => editors.findDeclared(server.database.read, apiKey, ref)
+    const stored = () => storedRoot(server, tenant, ref)
     const ada = await declare('map', 'shapes')
     const doc = new Y.Doc()
     doc.getMap('other').set('a', 1)
     ada.sendFrame('update', Y.encodeStateAsUpdate(doc), 1, 1)
     await ada.takeFrame('saved')
-    const before = (await stored())!
     const after = { type: 'text', contentKey: 'title' } as const
-    await server.database.write((db) => editors.declare(db, apiKey, ref, before, after))
+    await declareRoot(server, tenant, ref, after)
     await declare('text', 'title')
     expect(await stored()).toMatchObject(after)
     // A client gets `editorOpened` before its declaration is compared with the stored one.

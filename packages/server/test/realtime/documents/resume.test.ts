@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import * as liveStates from '../../../src/store/documents/live-states.ts'
 import { rounds } from '../../support/random/effort.ts'
 import * as given from '../../support/given.ts'
 import { become, stores, useServer } from '../../support/harness.ts'
+import { storedLiveStates } from '../../support/data/live-documents.ts'
 import { eventually } from '../../support/clients/convergence.ts'
 import { tokenFor } from '../../support/access/user-tokens.ts'
 import { createRandom, testSeed } from '../../support/random/random.ts'
@@ -155,7 +155,7 @@ describe.each(stores)('resuming on %s', (store) => {
         seen.push(view.position?.seq ?? 0)
       }
       await writing
-      const list = await liveStates.list(server.database.read, tenant.apiKey, 'org_1', 'doc_1')
+      const list = await storedLiveStates(server, tenant)
       const all = Object.fromEntries(list.map((state) => [state.liveStateDataId, state]))
       await eventually(() => Object.fromEntries(view.states)).toEqual(all)
       expect(resumed).toBeGreaterThan(2)

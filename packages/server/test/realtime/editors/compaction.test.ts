@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
-import * as editorLog from '../../../src/store/editors/log.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
+import { compactLog } from '../../support/data/editors.ts'
 import { eventually, synced } from '../../support/clients/convergence.ts'
 import { hocuspocusClient, saved } from '../../support/clients/hocuspocus-client.ts'
 import { rawClient } from '../../support/clients/raw-clients.ts'
@@ -63,7 +63,6 @@ describe.each(stores)('failing compaction on %s', (store) => {
 
   test('[R7.1] [S6.3] an open editor that is full accepts content again after another server has compacted it', async () => {
     const tenant = await given.tenant(server)
-    const { apiKey } = tenant
     const ada = rawClient(server, 'hocuspocus', { ...editorRef, token: await tokenFor(tenant) })
     await ada.opened()
     const failuresBefore = failures()
@@ -82,16 +81,7 @@ describe.each(stores)('failing compaction on %s', (store) => {
     expect(await ada.update(update)).toBe('refused')
 
     await execute(snapshotBlock[store].end)
-    const { seq, snapshotSeq, createdAt, updates } = (await editorLog.read(
-      server.database.read,
-      apiKey,
-      editorRef,
-    ))!
-    const stored = new Y.Doc()
-    for (const { bytes } of updates) Y.applyUpdate(stored, bytes)
-    const snapshot = Y.encodeStateAsUpdate(stored)
-    const newSnapshot = { snapshotSeq, seq, createdAt, snapshot }
-    expect(await editorLog.compact(server.database, apiKey, editorRef, newSnapshot)).toBe(true)
+    expect(await compactLog(server, tenant, editorRef)).toBe(true)
     server.clock.offsetMs += 61_000
     await eventually(() => ada.update(update)).toBe('saved')
   })

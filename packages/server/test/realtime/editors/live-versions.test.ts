@@ -2,11 +2,10 @@ import type { ApiError, Connection, LiveEditor, VersionEvent } from '@plenum/cli
 import { afterEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import * as Y from 'yjs'
-import * as editorLog from '../../../src/store/editors/log.ts'
-import * as stored from '../../../src/store/editors/versions.ts'
 import * as given from '../../support/given.ts'
 import { expectShortIterations } from '../../support/measures/loop-work.ts'
 import { stores, useServer } from '../../support/harness.ts'
+import { addVersions, storedLog } from '../../support/data/editors.ts'
 import { eventually } from '../../support/clients/convergence.ts'
 import { tokenFor } from '../../support/access/user-tokens.ts'
 import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
@@ -61,15 +60,10 @@ describe.each(stores)('versions at /realtime on %s', (database) => {
     (await versions.list()).versions.map(({ name }) => name)
 
   /** Stores `count` versions of an existing editor. */
-  async function store({ apiKey }: given.Tenant, count: number) {
-    const log = await editorLog.read(server.database.read, apiKey, editorRef)
-    const { bytes } = log!.updates[0]!
-    await server.database.write(async (db) => {
-      for (let index = 0; index < count; index++) {
-        const version = { versionId: `v${index}`, name: 'x', type: 'text', contentKey: 'content' } as const
-        await stored.add(db, apiKey, editorRef, { ...version, createdAt: 1, bytes })
-      }
-    })
+  async function store(tenant: given.Tenant, count: number) {
+    const log = await storedLog(server, tenant, editorRef)
+    const versionIds = Array.from({ length: count }, (_, index) => `v${index}`)
+    await addVersions(server, tenant, editorRef, versionIds, log!.updates[0]!.bytes)
   }
 
   test('[R37] [R37.5] [R37.6] one user adds a version, another restores it, and both clients are notified of both', async () => {

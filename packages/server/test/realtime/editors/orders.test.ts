@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import type { ClientMessage } from '@plenum/protocol/realtime'
-import * as liveStates from '../../../src/store/documents/live-states.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
+import { storedLiveStates } from '../../support/data/live-documents.ts'
 import { eventually } from '../../support/clients/convergence.ts'
 import { tokenFor } from '../../support/access/user-tokens.ts'
 import { createRandom, testSeed } from '../../support/random/random.ts'
@@ -86,7 +86,7 @@ describe.each(stores)('messages in any order on %s', (store) => {
         client.send({ type: 'close', ref: 50 + again })
       }
       await eventually(() => view.data('last')).toEqual({ again: 2 })
-      const list = await liveStates.list(server.database.read, tenant.apiKey, 'org_1', 'doc_1')
+      const list = await storedLiveStates(server, tenant)
       expect(Object.fromEntries(view.states)).toEqual(
         Object.fromEntries(list.map((state) => [state.liveStateDataId, state])),
       )

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import * as documents from '../../../src/store/documents/documents.ts'
-import * as editorLog from '../../../src/store/editors/log.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
+import { appendUpdates } from '../../support/data/editors.ts'
 import { tokenFor } from '../../support/access/user-tokens.ts'
 import { rawClient } from '../../support/clients/raw-clients.ts'
 import { text, update } from '../../support/updates/scenes.ts'
@@ -15,25 +14,16 @@ describe.each(stores)('the limits of Yjs client ids in an editor on %s', (store)
   const server = useServer(store)
 
   /** Creates an editor and gives each user this number of Yjs client ids. */
-  async function givenIds({ apiKey }: given.Tenant, counts: Record<string, number>): Promise<void> {
+  async function givenIds(tenant: given.Tenant, counts: Record<string, number>): Promise<void> {
     const owners: [number, string][] = []
     for (const [userId, count] of Object.entries(counts)) {
       for (let i = 0; i < count; i++) owners.push([1_000_000 + owners.length, userId])
     }
-    const { organizationId, documentId } = editorRef
-    const ensure = () =>
-      server.database.write((db) => documents.ensure(db, apiKey, organizationId, documentId, 1_000))
-    await ensure()
+    const first = update({ structs: [{ client: 7, clock: 0, structs: [{ gc: 1 }] }] })
+    const create = { type: 'text', contentKey: 'content' } as const
     for (let at = 0; at < owners.length; at += 10_000) {
-      const entry: editorLog.Entry = {
-        apiKey,
-        editor: editorRef,
-        update: update({ structs: [{ client: 7, clock: 0, structs: [{ gc: 1 }] }] }),
-        writer: { userId: 'ada', sessionId: null },
-        create: { type: 'text', contentKey: 'content' },
-        owners: owners.slice(at, at + 10_000),
-      }
-      await server.database.write((db) => editorLog.append(db, [entry], 1_000))
+      const written = { userId: 'ada', create, owners: owners.slice(at, at + 10_000), now: 1_000 }
+      await appendUpdates(server, tenant, editorRef, [first], written)
     }
   }
 

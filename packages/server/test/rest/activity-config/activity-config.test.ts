@@ -1,6 +1,5 @@
-import { defaultTriggers, enabledEvents, toGrouped } from '@plenum/protocol'
+import { defaultTriggers, toGrouped } from '@plenum/protocol'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { findSettings } from '../../../src/store/activities/config.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 
@@ -12,19 +11,18 @@ describe.each(stores)('activity config on %s', (store) => {
   afterEach(() => void vi.useRealTimers())
   const tenant = async () => {
     const found = await given.tenant(server)
-    const { client, headers, apiKey } = found
+    const { client, headers } = found
     return {
       ...found,
       change: (data: unknown) => server.post('/v2/workspace/activityconfig/update', { data }, headers),
       update: async (activityServiceConfig: object) =>
         (await client.activityConfig.update({ activityServiceConfig })).data.activityServiceConfig,
       config: async () => (await client.activityConfig.get()).data.activityServiceConfig,
-      settings: () => findSettings(server.database.read, apiKey),
     }
   }
 
   test('[6.1] [0.1.2] get needs no body, and the log is off until it is enabled', async () => {
-    const { headers, settings } = await tenant()
+    const { headers } = await tenant()
     const answer = await server.post('/v2/workspace/activityconfig/get', '', headers)
     expect(answer.body).toEqual({
       result: {
@@ -33,15 +31,13 @@ describe.each(stores)('activity config on %s', (store) => {
         data: { activityServiceConfig: { isEnabled: false } },
       },
     })
-    expect(await settings()).toEqual({ isEnabled: false, immutable: false, events: new Set() })
   })
 
   test('[6.2] settings that are sent while the log is off are stored without defaults', async () => {
-    const { update, config, settings } = await tenant()
+    const { update, config } = await tenant()
     const stored = { isEnabled: false, triggers: { comment: { added: true } } }
     expect(await update({ triggers: stored.triggers })).toEqual(stored)
     expect(await config()).toEqual(stored)
-    expect((await settings()).events).toEqual(new Set())
     expect(await update({ triggers: { comment: { deleted: false } } })).toEqual({
       isEnabled: false,
       triggers: { comment: { added: true, deleted: false } },
@@ -49,20 +45,15 @@ describe.each(stores)('activity config on %s', (store) => {
   })
 
   test('[6.2.1] [24.4] enabling the log stores the defaults of everything that was never sent', async () => {
-    const { update, config, settings } = await tenant()
+    const { update, config } = await tenant()
     vi.setSystemTime(now)
     const stored = { isEnabled: true, immutable: true, enabledTime: now, triggers: allEvents }
     expect(await update({ isEnabled: true })).toEqual(stored)
     expect(await config()).toEqual(stored)
-    expect(await settings()).toEqual({
-      isEnabled: true,
-      immutable: true,
-      events: enabledEvents(defaultTriggers.activity),
-    })
   })
 
   test('[6.2] [6.2.1] values that were sent win over the defaults, and enabling the log again changes none of them', async () => {
-    const { update, settings } = await tenant()
+    const { update } = await tenant()
     vi.setSystemTime(now)
     await update({ triggers: { comment: { updated: false } } })
     const stored = {
@@ -76,7 +67,6 @@ describe.each(stores)('activity config on %s', (store) => {
     ).toEqual(stored)
     vi.setSystemTime(now + 1000)
     expect(await update({ isEnabled: false })).toEqual({ ...stored, isEnabled: false })
-    expect(await settings()).toEqual({ isEnabled: false, immutable: false, events: new Set() })
     expect(await update({ isEnabled: true })).toEqual(stored)
     expect(await update({ enabledTime: 5, immutable: true })).toEqual({
       ...stored,

@@ -1,6 +1,5 @@
 import { type ApiError, defaultTriggers, toGrouped } from '@plenum/protocol'
 import { describe, expect, test } from 'vitest'
-import { readSettings } from '../../../src/access/credentials/service-settings.ts'
 import * as given from '../../support/given.ts'
 import { startServer, stores, useServer } from '../../support/harness.ts'
 
@@ -140,7 +139,7 @@ describe.each(stores)('apiKeys.create on %s', (store) => {
   })
 
   test('[1.3] create configures the webhook and notification services of the key', async () => {
-    const { apiKey } = await created({
+    const { apiKey, client } = await created({
       useWebhookService: true,
       webhookServiceConfig: {
         authToken: 'hook-token',
@@ -149,21 +148,27 @@ describe.each(stores)('apiKeys.create on %s', (store) => {
       },
       setDefaultNotificationTriggers: true,
     })
-    const { database, secrets } = server
-    expect(await readSettings(database.read, secrets, apiKey, 'webhook')).toEqual({
-      enabled: true,
-      config: {
+    expect((await client.webhookConfig.get()).data).toEqual({
+      useWebhookService: true,
+      webhookServiceConfig: {
+        authToken: '...',
         rawNotificationUrl: 'https://example.com/raw',
+        processedNotificationUrl: '',
         enableDataProtection: false,
         triggers: { ...defaultTriggers.webhook, 'comment.add': false, 'crdt.update_data': true },
       },
-      credential: 'hook-token',
     })
-    expect(await readSettings(database.read, secrets, apiKey, 'notification')).toEqual({
-      enabled: true,
-      config: { triggers: toGrouped(defaultTriggers.notification) },
-      credential: '',
-    })
+    const { secret } = await server.database.read
+      .selectFrom('service_configs')
+      .select('secret')
+      .where('api_key', '=', apiKey)
+      .where('service', '=', 'webhook')
+      .executeTakeFirstOrThrow()
+    const context = `service_configs/${apiKey}/webhook`
+    expect(server.secrets.unseal(secret!, context).toString()).toBe('hook-token')
+    // An update answers what is stored, without defaults.
+    const { data } = await client.notificationServiceConfig.update({ useNotificationService: true })
+    expect(data.notificationServiceConfig).toEqual({ triggers: toGrouped(defaultTriggers.notification) })
   })
 
   test.each<[data: object, message: string]>([

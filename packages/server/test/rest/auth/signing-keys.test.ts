@@ -1,6 +1,5 @@
-import { decodeJwt, decodeProtectedHeader, type JSONWebKeySet } from 'jose'
+import { decodeProtectedHeader, type JSONWebKeySet } from 'jose'
 import { describe, expect, test } from 'vitest'
-import { createUserTokens } from '../../../src/access/tokens/user-tokens.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { jwks, userToken, verify } from '../../support/access/token-scenes.ts'
@@ -51,22 +50,5 @@ describe.each(stores)('signing keys on %s', (store) => {
         use: 'sig',
       })
     }
-  })
-
-  test('[7.1.3] the server issues tokens again after a database failure', async () => {
-    let fails = true
-    const failing = Object.create(server.database, {
-      read: {
-        get: () => {
-          if (!fails) return server.database.read
-          throw new Error('The database is away.')
-        },
-      },
-    }) as typeof server.database
-    const userTokens = createUserTokens(failing, server.secrets)
-    const user = { apiKey: 'key_1', userId: 'u1', userProperties: {}, permissions: { resources: [] } }
-    await expect(userTokens.sign(user, Date.now())).rejects.toThrow('The database is away.')
-    fails = false
-    expect(decodeJwt(await userTokens.sign(user, Date.now())).sub).toBe('u1')
   })
 })

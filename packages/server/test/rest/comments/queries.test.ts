@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { SqliteConnection } from '../../../src/store/engine/sqlite-driver.ts'
 import { stores, useServer } from '../../support/harness.ts'
+import { recordSqlite } from '../../support/measures/sqlite-statements.ts'
 import { seed } from '../../support/data/large-data.ts'
 import { comment, commentCalls, documentId, organizationId, ref } from './calls.ts'
 
@@ -23,15 +23,15 @@ describe.each(stores)('the statements of a page of annotations on %s', (store) =
           ),
         })),
       })
-    const sqlite = vi.spyOn(SqliteConnection.prototype, 'run')
+    const sqlite = recordSqlite()
     const postgres = vi.spyOn(pg.Client.prototype, 'query')
     /** The statements of one read, without those that check the credentials. */
     const count = async (expected: number) => {
-      sqlite.mockClear()
+      sqlite.clear()
       postgres.mockClear()
       expect((await client.commentAnnotations.get(page)).data).toHaveLength(expected)
       const texts = [
-        ...sqlite.mock.calls.map(([text]) => text),
+        ...sqlite.statements(),
         ...postgres.mock.calls.map(([query]: unknown[]) =>
           typeof query === 'string' ? query : (query as { text: string }).text,
         ),
@@ -79,12 +79,10 @@ describe('the rows that a page of annotations reads', () => {
     for (const count of [60, 10_000]) {
       const { client, apiKey } = await tenantWithDocument()
       await seed(server.database, apiKey, organizationId).annotations(count, documentId)
-      const run = vi.spyOn(SqliteConnection.prototype, 'run')
+      const sqlite = recordSqlite()
       expect((await client.commentAnnotations.get(page)).data).toHaveLength(50)
-      rows.push(
-        run.mock.results.reduce((sum, { value }) => sum + (value as { rows: unknown[] }).rows.length, 0),
-      )
-      run.mockRestore()
+      rows.push(sqlite.rows())
+      sqlite.stop()
     }
     expect(rows[1]).toBe(rows[0])
   })

@@ -4,6 +4,7 @@ import { runInThisContext } from 'node:vm'
 import type { Client } from '@plenum/client'
 import { describe, expect, test } from 'vitest'
 import * as given from '../../support/given.ts'
+import { appendUpdates } from '../../support/data/editors.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { eventually } from '../../support/clients/convergence.ts'
 import { saved } from '../../support/clients/hocuspocus-client.ts'
@@ -16,7 +17,6 @@ import {
   sceneWithText,
 } from '../../support/data/range-scenes.ts'
 import { slowDocument } from '../../support/updates/scenes.ts'
-import * as editorLog from '../../../src/store/editors/log.ts'
 
 const quick = { anchor: 4, head: 9 }
 
@@ -137,14 +137,7 @@ describe.each(stores)('ranges of annotations in stored editors on %s', (store) =
   test('[19.8.7] annotations are read with the stored quote while their editor cannot be built', async () => {
     const { apiKey, client, add, ranges } = await sceneWithText(server)
     await add(quick)
-    const entry = { userId: 'u1', sessionId: null }
-    await server.database.write((db) =>
-      editorLog.append(
-        db,
-        [{ apiKey, editor: editorRef, update: slowDocument(), writer: entry, create: null, owners: [] }],
-        Date.now(),
-      ),
-    )
+    await appendUpdates(server, { apiKey }, editorRef, [slowDocument()])
     const [range] = await ranges()
     expect(range).toEqual({
       editorId: 'note',

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
-import * as editorLog from '../../../src/store/editors/log.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
+import { appendUpdates, storedLog, type Written } from '../../support/data/editors.ts'
 
 const document = { organizationId: 'o1', documentId: 'd1' }
 const editorRef = { ...document, editorId: 'e1' }
@@ -19,31 +19,31 @@ describe.each(stores)('[R4] editors that clients created, on %s', (store) => {
   }
   /** Stores the changes that `type` makes as the update of a client. Returns the time of the update. */
   const storeTyped = async (
-    { apiKey }: given.Tenant,
+    tenant: given.Tenant,
     type: (doc: Y.Doc) => void,
-    create: editorLog.Entry['create'] = { type: null, contentKey: null },
+    create: Written['create'] = { type: null, contentKey: null },
   ) => {
     const doc = new Y.Doc()
-    const stored = await editorLog.read(server.database.read, apiKey, editorRef)
+    const stored = await storedLog(server, tenant, editorRef)
     for (const { bytes } of stored?.updates ?? []) Y.applyUpdate(doc, bytes)
     const known = Y.encodeStateVector(doc)
     type(doc)
     const update = Y.encodeStateAsUpdate(doc, known)
-    const entry = {
-      apiKey,
-      editor: editorRef,
-      update,
-      writer: { userId: 'user-123', sessionId: 's-1' },
-      create,
-      owners: [[doc.clientID, 'user-123'] as const],
-    }
+    const userId = 'user-123'
     const now = Date.now() + server.clock.offsetMs
-    await server.database.write((db) => editorLog.append(db, [entry], now))
+    const owners = [[doc.clientID, userId] as const]
+    await appendUpdates(server, tenant, editorRef, [update], {
+      userId,
+      sessionId: 's-1',
+      create,
+      owners,
+      now,
+    })
     return now
   }
   const get = async ({ client }: given.Tenant) => (await client.crdt.get(editorRef)).data[0]
-  const stored = async ({ apiKey }: given.Tenant) => {
-    const { type, contentKey } = (await editorLog.read(server.database.read, apiKey, editorRef))!
+  const stored = async (tenant: given.Tenant) => {
+    const { type, contentKey } = (await storedLog(server, tenant, editorRef))!
     return { type, contentKey }
   }
 
@@ -143,7 +143,7 @@ describe.each(stores)('[R4] editors that clients created, on %s', (store) => {
       ...marks.map((mark) => storeTyped(one, (doc) => doc.getMap('other').set(`m${mark}`, mark))),
       ...marks.map((mark) => client.crdt.update({ ...editorRef, type: 'map', data: { mark } })),
     ])
-    const log = (await editorLog.read(server.database.read, one.apiKey, editorRef))!
+    const log = (await storedLog(server, one, editorRef))!
     expect(log.complete).toBe(true)
     const doc = new Y.Doc()
     for (const { bytes } of log.updates) Y.applyUpdate(doc, bytes)

@@ -1,9 +1,9 @@
 import type { CrdtData } from '@plenum/protocol'
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
-import * as editorLog from '../../../src/store/editors/log.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
+import { storedLog } from '../../support/data/editors.ts'
 
 const refused = (message: string, status = 'INVALID_ARGUMENT', code = 400) => ({
   status: code,
@@ -18,8 +18,8 @@ describe.each(stores)('crdt on %s', (store) => {
 
   const call = ({ headers }: given.Tenant, verb: string, data: unknown) =>
     server.post(`/v2/crdt/${verb}`, { data }, headers)
-  const stored = async ({ apiKey }: given.Tenant, editorId = 'e1') =>
-    (await editorLog.read(server.database.read, apiKey, { ...document, editorId }))!
+  const stored = async (tenant: given.Tenant, editorId = 'e1') =>
+    (await storedLog(server, tenant, { ...document, editorId }))!
   const content = async ({ client }: given.Tenant, editorId = 'e1') =>
     (await client.crdt.get({ ...document, editorId })).data[0]?.data
 

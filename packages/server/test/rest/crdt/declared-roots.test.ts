@@ -2,9 +2,9 @@ import type { ApiError, Connection, LiveEditorOptions } from '@plenum/client'
 import { afterEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import * as Y from 'yjs'
-import * as editors from '../../../src/store/editors/editors.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
+import { storedRoot } from '../../support/data/editors.ts'
 import { eventually } from '../../support/clients/convergence.ts'
 import { tokenFor } from '../../support/access/user-tokens.ts'
 
@@ -41,8 +41,8 @@ describe.each(stores)('declared roots of editors on %s', (store) => {
   }
 
   const content = async ({ client }: given.Tenant) => (await client.crdt.get(editorRef)).data[0]?.data
-  const declared = async ({ apiKey }: given.Tenant) => {
-    const { type, contentKey } = (await editors.findDeclared(server.database.read, apiKey, editorRef)) ?? {}
+  const declared = async (tenant: given.Tenant) => {
+    const { type, contentKey } = (await storedRoot(server, tenant, editorRef)) ?? {}
     return { type, contentKey }
   }
 

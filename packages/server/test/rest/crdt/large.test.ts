@@ -1,9 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import * as documents from '../../../src/store/documents/documents.ts'
-import * as editorLog from '../../../src/store/editors/log.ts'
-import * as versions from '../../../src/store/editors/versions.ts'
 import * as given from '../../support/given.ts'
 import { anyStore, stores, useServer } from '../../support/harness.ts'
+import { addVersions, appendUpdates } from '../../support/data/editors.ts'
 import { expectShortIterations } from '../../support/measures/loop-work.ts'
 import { converged, synced } from '../../support/clients/convergence.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
@@ -98,18 +96,12 @@ describe('slow documents', () => {
   const server = useServer(anyStore, { threadLimitMs: 1_000 })
 
   /** An editor that Yjs needs 18 s to decode, and a version of it. */
-  async function givenSlowEditor({ apiKey }: given.Tenant, slow: typeof editorRef): Promise<string> {
-    const contents = { type: 'text', contentKey: 'r' } as const
-    const writer = { userId: 'u1', sessionId: null }
+  async function givenSlowEditor(tenant: given.Tenant, slow: typeof editorRef): Promise<string> {
+    const create = { type: 'text', contentKey: 'r' } as const
     const bytes = slowDocument()
-    const version = { ...contents, versionId: 'ver_slow', name: 'slow', createdAt: Date.now(), bytes }
-    await server.database.write(async (db) => {
-      const entry = { apiKey, editor: slow, update: bytes, writer, create: contents, owners: [] }
-      await documents.ensure(db, apiKey, slow.organizationId, slow.documentId, Date.now())
-      await editorLog.append(db, [entry], Date.now())
-      await versions.add(db, apiKey, slow, version)
-    })
-    return version.versionId
+    await appendUpdates(server, tenant, slow, [bytes], { create })
+    await addVersions(server, tenant, slow, ['ver_slow'], bytes, create.contentKey)
+    return 'ver_slow'
   }
 
   test('[V5] [S1] [17.2.4] only calls on an editor built to be slow fail, while other calls read and write', async () => {

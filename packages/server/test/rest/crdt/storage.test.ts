@@ -1,9 +1,9 @@
 import type { ApiError } from '@plenum/protocol/errors'
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
-import * as editorLog from '../../../src/store/editors/log.ts'
 import * as given from '../../support/given.ts'
 import { anyStore, stores, useServer } from '../../support/harness.ts'
+import { appendUpdates, storedLog } from '../../support/data/editors.ts'
 
 const refused = (message: string, status = 'INVALID_ARGUMENT', code = 400) => ({
   status: code,
@@ -22,8 +22,8 @@ describe.each(stores)('crdt storage on %s', (store) => {
 
   const call = ({ headers }: given.Tenant, verb: string, data: unknown) =>
     server.post(`/v2/crdt/${verb}`, { data }, headers)
-  const stored = async ({ apiKey }: given.Tenant, editorId = 'e1') =>
-    (await editorLog.read(server.database.read, apiKey, { ...document, editorId }))!
+  const stored = async (tenant: given.Tenant, editorId = 'e1') =>
+    (await storedLog(server, tenant, { ...document, editorId }))!
   /** Returns the last number of the log, the number of its updates, and whether the log is complete. */
   const length = async (tenant: given.Tenant) => {
     const { seq, updates, complete } = await stored(tenant)
@@ -63,20 +63,7 @@ describe.each(stores)('crdt storage on %s', (store) => {
     doc.on('update', (update) => updates.push(update))
     const updates: Uint8Array[] = []
     for (let index = 0; index < 497; index++) doc.getMap('other').set('key', index)
-    await server.database.write((db) =>
-      editorLog.append(
-        db,
-        updates.map((update) => ({
-          apiKey: tenant.apiKey,
-          editor: editorRef,
-          update,
-          writer: { userId: 'u1', sessionId: null },
-          create: null,
-          owners: [],
-        })),
-        Date.now(),
-      ),
-    )
+    await appendUpdates(server, tenant, editorRef, updates)
     await tenant.client.crdt.update(text('version 2'))
     expect(await length(tenant)).toEqual({ seq: 499, updates: 499, complete: true })
     await tenant.client.crdt.update(text('version 3'))
@@ -203,7 +190,7 @@ describe.each(stores)('crdt storage on %s', (store) => {
         type: 'map',
         data: { a: [1, { b: 'c' }], d: 'text', e: 1.5 },
       })
-      const [{ bytes }] = (await stored(tenant)).updates as [editorLog.Update]
+      const { bytes } = (await stored(tenant)).updates[0]!
       for (let index = 0; index < bytes.length; index++) {
         for (const flip of [1, 0x80, 0xff]) {
           const damaged = Uint8Array.from(bytes)
@@ -223,16 +210,10 @@ describe.each(stores)('crdt storage on %s', (store) => {
       const tenant = await given.tenant(server)
       const large = 'x'.repeat(9 * 1024 * 1024)
       await tenant.client.crdt.add(text(large, 'e7'))
-      const [{ bytes }] = (await stored(tenant, 'e7')).updates as [editorLog.Update]
-      const copies = Array.from({ length: 7 }, (_, index) => ({
-        apiKey: tenant.apiKey,
-        editor: { ...document, editorId: `e${index}` },
-        update: bytes,
-        writer: { userId: 'u1', sessionId: null },
-        create: { type: 'text', contentKey: 'content' } as const,
-        owners: [],
-      }))
-      await server.database.write((db) => editorLog.append(db, copies, Date.now()))
+      const { bytes } = (await stored(tenant, 'e7')).updates[0]!
+      const create = { type: 'text', contentKey: 'content' } as const
+      for (let index = 0; index < 7; index++)
+        await appendUpdates(server, tenant, { ...document, editorId: `e${index}` }, [bytes], { create })
       expect(await call(tenant, 'get', document)).toMatchObject(
         refused('The CRDT data of this document is too large for one answer. Read it by editorId.'),
       )

@@ -1,9 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
-import * as editorLog from '../../../src/store/editors/log.ts'
-import * as versions from '../../../src/store/editors/versions.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
+import {
+  addVersions,
+  appendUpdates,
+  storedLog,
+  storedVersion,
+  type Written,
+} from '../../support/data/editors.ts'
 import { converged, synced } from '../../support/clients/convergence.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
 import { tokenFor } from '../../support/access/user-tokens.ts'
@@ -27,17 +32,9 @@ describe.each(stores)('crdt versions on %s', (store) => {
     (await client.crdtVersions.get({ ...document, editorId })).data
   const content = async ({ client }: given.Tenant, editorId = 'e1') =>
     (await client.crdt.get({ ...document, editorId })).data[0]?.data
-  const stored = async ({ apiKey }: given.Tenant) =>
-    (await editorLog.read(server.database.read, apiKey, editorRef))!
-  const append = ({ apiKey }: given.Tenant, update: Uint8Array, create: editorLog.Entry['create'] = null) =>
-    server.database.write((db) => {
-      const writer = { userId: 'u1', sessionId: 's1' }
-      return editorLog.append(
-        db,
-        [{ apiKey, editor: editorRef, update, writer, create, owners: [] }],
-        Date.now(),
-      )
-    })
+  const stored = async (tenant: given.Tenant) => (await storedLog(server, tenant, editorRef))!
+  const append = (tenant: given.Tenant, update: Uint8Array, create: Written['create'] = null) =>
+    appendUpdates(server, tenant, editorRef, [update], { sessionId: 's1', create })
 
   test('[17.4] add stores the current content of the editor under a name', async () => {
     const tenant = await given.tenant(server)
@@ -100,13 +97,8 @@ describe.each(stores)('crdt versions on %s', (store) => {
     await tenant.client.crdt.add(text('Hello'))
     await tenant.client.crdt.add(text('Hello', 'e2'))
     const { bytes } = (await stored(tenant)).updates[0]!
-    await server.database.write(async (db) => {
-      for (let index = 0; index < 998; index++) {
-        const versionId = `v${index}`
-        const version = { versionId, name: 'x', type: 'text', contentKey: 'content', createdAt: 1 } as const
-        await versions.add(db, tenant.apiKey, editorRef, { ...version, bytes })
-      }
-    })
+    const versionIds = Array.from({ length: 998 }, (_, index) => `v${index}`)
+    await addVersions(server, tenant, editorRef, versionIds, bytes)
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => call(tenant, 'add', { ...editorRef, name: 'one more' })),
     )
@@ -379,7 +371,7 @@ describe.each(stores)('crdt versions on %s', (store) => {
     expect(await content(tenant)).toBe(large)
     await tenant.client.crdtVersions.restore({ ...editorRef, versionId: small.versionId })
     expect(await content(tenant)).toBe('small')
-    const { bytes } = (await versions.find(server.database.read, tenant.apiKey, editorRef, small.versionId))!
+    const { bytes } = (await storedVersion(server, tenant, editorRef, small.versionId))!
     expect(bytes.length).toBeLessThan(200)
   })
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import * as events from '../../../src/store/events.ts'
 import { startServer, stores, type TestServer, useServer } from '../../support/harness.ts'
+import { addEvents } from '../../support/data/stored-events.ts'
 import { createRandom } from '../../support/random/random.ts'
 import { comment, commentCalls } from '../comments/calls.ts'
 
@@ -12,7 +12,7 @@ async function lateEvent({ database }: TestServer, apiKey: string) {
   let commit = () => {}
   const mayCommit = new Promise<void>((resolve) => (commit = resolve))
   const committed = database.write(async (db) => {
-    await events.add(db, apiKey, [{ name: 'comment.add', notifies: false, payload: { isLate: true } }], 1)
+    await addEvents(db, apiKey, [{ isLate: true }], 1)
     written()
     await mayCommit
   })

@@ -1,10 +1,7 @@
-import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
-import { createHousekeeping } from '../../../src/jobs/housekeeping.ts'
-import { createMetrics } from '../../../src/platform/metrics/metrics.ts'
-import { SteppedClock } from '../../support/clock.ts'
 import { expectShortIterations } from '../../support/measures/loop-work.ts'
 import { stores, useServer } from '../../support/harness.ts'
+import { runHousekeeping } from '../../support/data/housekeeping.ts'
 import { comment, commentCalls, documentId, organizationId } from '../comments/calls.ts'
 
 const day = 24 * 60 * 60 * 1000
@@ -13,14 +10,7 @@ describe.each(stores)('removing old events on %s', (store) => {
   const server = useServer(store, { env: { EVENT_RETENTION_DAYS: '2' } })
   const { tenantWithDocument } = commentCalls(server)
 
-  const prune = (afterMs: number) =>
-    createHousekeeping({
-      database: server.database,
-      log: pino({ enabled: false }),
-      clock: new SteppedClock(Date.now() + afterMs),
-      observe: createMetrics().job,
-      eventRetentionDays: 2,
-    }).run()
+  const prune = (afterMs: number) => runHousekeeping(server, afterMs, { eventRetentionDays: 2 })
 
   test('[27.1.3] old events are removed, a reader that missed them is refused, and other positions stay valid', async () => {
     const { client, add, reply, events } = await tenantWithDocument()

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import * as liveStateLog from '../../../src/store/documents/live-state-log.ts'
-import * as liveStates from '../../../src/store/documents/live-states.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
+import { storedLiveStates } from '../../support/data/live-documents.ts'
 
 /** A body as JSON text, because `__proto__` in an object literal would set the prototype instead of a key. */
 const evil = (merge: boolean) =>
@@ -21,8 +20,8 @@ describe.each(stores)('live state on %s', (store) => {
   }
 
   /** Reads a live state from the store, because no operation returns it. */
-  const find = async ({ apiKey }: given.Tenant, id = 'player') =>
-    (await liveStates.find(server.database.read, apiKey, 'o1', 'd1', id))?.data
+  const find = async (tenant: given.Tenant, id = 'player') =>
+    (await storedLiveStates(server, tenant, documentRef)).find((one) => one.liveStateDataId === id)?.data
   const post = ({ headers }: given.Tenant, body: unknown, version = 'v1') =>
     server.post(`/${version}/livestate/broadcast`, body, headers)
 
@@ -41,10 +40,9 @@ describe.each(stores)('live state on %s', (store) => {
       lastUpdated: expect.any(Number),
       updatedBy: { userId: 'rest-api' },
     }
-    const found = await liveStates.find(server.database.read, apiKey, 'o1', 'd1', 'player')
-    expect(found).toEqual(stored)
-    expect(found!.lastUpdated).toBeGreaterThanOrEqual(before)
-    expect(await liveStates.list(server.database.read, apiKey, 'o1', 'd1')).toEqual([stored])
+    const found = await storedLiveStates(server, { apiKey }, documentRef)
+    expect(found).toEqual([stored])
+    expect(found[0]!.lastUpdated).toBeGreaterThanOrEqual(before)
   })
 
   test.each(['v1', 'v2'])(
@@ -186,9 +184,8 @@ describe.each(stores)('live state on %s', (store) => {
     await one.client.liveState.broadcast({ ...channel, documentId: 'd2', data: { c: 1 } })
     await one.client.liveState.broadcast({ ...channel, organizationId: 'o2', data: { d: 1 } })
     await other.client.liveState.broadcast({ ...channel, data: { e: 1 }, merge: true })
-    const { read } = server.database
     const values = async (tenant: given.Tenant, organizationId: string, documentId: string) =>
-      (await liveStates.list(read, tenant.apiKey, organizationId, documentId)).map((state) => state.data)
+      (await storedLiveStates(server, tenant, { organizationId, documentId })).map(({ data }) => data)
     expect(await values(one, 'o1', 'd1')).toEqual([{ b: 1 }, { a: 1 }])
     expect(await values(one, 'o1', 'd2')).toEqual([{ c: 1 }])
     expect(await values(one, 'o2', 'd1')).toEqual([{ d: 1 }])
@@ -197,28 +194,6 @@ describe.each(stores)('live state on %s', (store) => {
     await one.client.organizations.delete({ organizationIds: ['o1'] })
     expect(await values(one, 'o1', 'd1')).toEqual([])
     expect(await values(other, 'o1', 'd1')).toEqual([{ e: 1 }])
-  })
-
-  test('[R21] changes of a document are numbered, and a reader can start from any number', async () => {
-    const { client, apiKey } = await given.tenant(server)
-    const readSince = (seq: number, documentId: string) =>
-      liveStateLog.readSince(server.database.read, apiKey, { organizationId: 'o1', documentId }, seq)
-    const position = async (documentId = 'd1') => (await readSince(0, documentId))?.position
-    const since = async (seq: number) =>
-      (await readSince(seq, 'd1'))?.states.map((one) => one.liveStateDataId)
-    const set = (liveStateDataId: string, documentId = 'd1') =>
-      client.liveState.broadcast({ organizationId: 'o1', documentId, liveStateDataId, data: {} })
-
-    expect(await position()).toBeUndefined()
-    await set('a')
-    await set('b')
-    await set('elsewhere', 'd2')
-    await set('a')
-    expect(await position()).toEqual({ epoch: expect.stringMatching(/^[0-9a-z]+$/), seq: 3 })
-    expect(await position('d2')).toMatchObject({ seq: 1 })
-    expect(await since(0)).toEqual(['a', 'b'])
-    expect(await since(2)).toEqual(['a'])
-    expect(await since(3)).toEqual([])
   })
 
   test('[R21] concurrent changes get distinct numbers', async () => {
@@ -235,28 +210,5 @@ describe.each(stores)('live state on %s', (store) => {
       .orderBy('seq')
       .execute()
     expect(rows.map((row) => row.seq)).toEqual(names.map((_, index) => index + 1))
-  })
-
-  test('[R21] a deleted and recreated document has a new epoch', async () => {
-    const { client, apiKey } = await given.tenant(server)
-    const position = async () =>
-      (await liveStateLog.readSince(server.database.read, apiKey, documentRef, 0))?.position
-    await client.liveState.broadcast({ ...channel, data: {} })
-    const before = await position()
-    await client.documents.delete({ organizationId: 'o1', documentIds: ['d1'] })
-    expect(await position()).toBeUndefined()
-    server.clock.offsetMs += 1000
-    await client.liveState.broadcast({ ...channel, data: {} })
-    const after = await position()
-    expect(after).toMatchObject({ seq: 1 })
-    expect(after?.epoch).not.toBe(before?.epoch)
-  })
-
-  test('[R9] liveStates.set stores nothing for a document that does not exist', async () => {
-    const { apiKey } = await given.tenant(server)
-    const gone = { organizationId: 'o1', documentId: 'gone' }
-    const change = { liveStateDataId: 'a', data: '{}', merge: false, userId: 'u1' }
-    const set = server.database.write((db) => liveStates.set(db, apiKey, gone, [change], Date.now()))
-    expect(await set).toBeUndefined()
   })
 })

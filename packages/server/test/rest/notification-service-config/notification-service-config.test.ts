@@ -1,7 +1,5 @@
-import { defaultTriggers, enabledEvents, type Triggers, toGrouped } from '@plenum/protocol'
+import { defaultTriggers, type Triggers, toGrouped } from '@plenum/protocol'
 import { describe, expect, test } from 'vitest'
-import { findSettings } from '../../../src/store/notifications/service-config.ts'
-import * as apiKeys from '../../../src/store/api-keys.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 
@@ -18,20 +16,16 @@ describe.each(stores)('notification service config on %s', (store) => {
   const server = useServer(store)
   const tenant = async () => {
     const found = await given.tenant(server)
-    const { client, headers, apiKey } = found
+    const { client, headers } = found
     return {
       ...found,
       change: (data: unknown) => server.post(update, { data }, headers),
       config: async () => (await client.notificationServiceConfig.get()).data,
-      settings: async () => {
-        const { read } = server.database
-        return findSettings(read, (await apiKeys.find(read, apiKey))!.key)
-      },
     }
   }
 
   test('[5.1] [5.1.1] [0.1.2] get needs no body, and returns the defaults when nothing is stored', async () => {
-    const { headers, settings } = await tenant()
+    const { headers } = await tenant()
     for (const body of ['', { data: {} }]) {
       const answer = await server.post('/v2/workspace/notificationconfig/get', body, headers)
       expect(answer.body).toEqual({
@@ -42,15 +36,10 @@ describe.each(stores)('notification service config on %s', (store) => {
         },
       })
     }
-    expect(await settings()).toEqual({
-      events: enabledEvents(defaultTriggers.notification),
-      delaySeconds: 0,
-      batches: {},
-    })
   })
 
   test('[5.2] update merges every level and returns only what is stored', async () => {
-    const { client, config, settings } = await tenant()
+    const { client, config } = await tenant()
     const change = async (notificationServiceConfig: object) =>
       (await client.notificationServiceConfig.update({ notificationServiceConfig })).data
     expect(await change({ delayConfig: { delaySeconds: 60 } })).toEqual({
@@ -73,11 +62,6 @@ describe.each(stores)('notification service config on %s', (store) => {
         document: { ...batch, batchWindowSeconds: 20 },
       },
     })
-    expect(await settings()).toMatchObject({
-      delaySeconds: 60,
-      batches: { user: { batchWindowSeconds: 10, maxActivities: 7 } },
-    })
-    expect((await settings()).batches.document).toBeUndefined()
   })
 
   test('[5.2.1] [24.4] enabling the service stores the default triggers, and nothing else', async () => {
@@ -91,7 +75,7 @@ describe.each(stores)('notification service config on %s', (store) => {
   })
 
   test('[5.2.1] sent triggers are merged into the defaults, and later ones into those that are stored', async () => {
-    const { client, config, settings } = await tenant()
+    const { client, config } = await tenant()
     const send = (triggers: object) =>
       client.notificationServiceConfig.update({ notificationServiceConfig: { triggers } })
     await send({ comment: { added: false, suggestionAccepted: true } })
@@ -103,18 +87,16 @@ describe.each(stores)('notification service config on %s', (store) => {
       'huddle.create': false,
     } as const
     expect((await config()).notificationServiceConfig.triggers).toEqual(grouped(changed))
-    expect((await settings()).events).toEqual(enabledEvents({ ...defaultTriggers.notification, ...changed }))
   })
 
   test('[5.1] [0.9] useNotificationService is the option of the API key, whichever operation changes it', async () => {
-    const { client, config, settings } = await tenant()
+    const { client, config } = await tenant()
     const isOption = async (value: boolean) => {
       expect((await config()).useNotificationService).toBe(value)
       expect((await client.apiKeyConfig.get()).data.useNotificationService).toBe(value)
       const reads = client.notifications.getConfig({ organizationId: 'o', userId: 'u', documentIds: ['d'] })
       if (value) await reads
       else await expect(reads).rejects.toMatchObject({ status: 'FAILED_PRECONDITION' })
-      expect((await settings()).events.size > 0).toBe(value)
     }
     await client.notificationServiceConfig.update({ useNotificationService: false })
     await isOption(false)

@@ -1,7 +1,6 @@
 import type { Client } from '@plenum/client'
 import type { PermissionResource } from '@plenum/protocol'
 import { describe, expect, test } from 'vitest'
-import { loadSubjects } from '../../../src/access/subjects.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import {
@@ -211,15 +210,5 @@ describe.each(stores)('access rules on %s', (store) => {
     expect(await permissionsOf(one.client, 'u1')).toEqual({
       organization: { o1: { accessRole: 'viewer' } },
     })
-  })
-
-  test('[S5.2] the server loads the grants of more users at once than fit into one query', async () => {
-    const { client, apiKey } = await scene()
-    await grant(client, 'u5999', { ...organization, accessRole: 'viewer' })
-    const options = { ...(await client.apiKeyConfig.get()).data, enablePrivateComments: false }
-    const userIds = Array.from({ length: 6000 }, (_, n) => `u${n}`)
-    const subjects = await loadSubjects(server.database.read, { apiKey, options }, 'o1', userIds, {})
-    expect(subjects?.organization('u5999').organization.grant).toMatchObject({ accessRole: 'viewer' })
-    expect(subjects?.organization('u0').organization.grant).toBeUndefined()
   })
 })

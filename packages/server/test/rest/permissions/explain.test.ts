@@ -4,9 +4,6 @@ import { runInThisContext } from 'node:vm'
 import type { Assumption } from '@plenum/protocol'
 import type { Client } from '@plenum/client'
 import { describe, expect, test } from 'vitest'
-import { canWrite } from '../../../src/access/permissions.ts'
-import { evaluateAccess } from '../../../src/access/sessions/session-access.ts'
-import * as apiKeys from '../../../src/store/api-keys.ts'
 import { stored as storedRows } from '../../support/data/filled-tenant.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
@@ -271,59 +268,6 @@ describe.each(stores)('explain on %s', (store) => {
         body: { error: { status: 'INVALID_ARGUMENT', message } },
       })
     }
-  })
-
-  test('[7.9.4] an assumed token gives what a session with this token gets, whenever it was issued', async () => {
-    const { client, apiKey } = await restrictedScene()
-    const key = (await apiKeys.find(server.database.read, apiKey))?.key
-    if (!key) throw new Error('The API key does not exist.')
-    const tokens = [
-      [],
-      [{ ...document('deep'), accessRole: 'viewer' as const }],
-      [{ ...document('deep'), expiresAt: nowSeconds() - 1 }, folder('outer')],
-      [{ ...document('deep'), organizationId: 'elsewhere' }, document('flat')],
-    ]
-    const compare = async () => {
-      const found = []
-      for (const resources of tokens)
-        for (const issuedAtMs of [undefined, Date.now() - hourMs, Date.now() + hourMs]) {
-          const token = { resources, ...(issuedAtMs !== undefined && { issuedAtMs }) }
-          const { assumed } = await explain(client, { ...deep, assume: { token } })
-          const session = {
-            userId: 'ada',
-            resources: resources.map((one) => ({
-              accessRole: 'editor' as const,
-              expiresAt: null,
-              ...one,
-              issuedAt: issuedAtMs ?? Date.now() + hourMs,
-            })),
-          }
-          const [decision] = await evaluateAccess(
-            server.database.read,
-            key,
-            organizationId,
-            'deep',
-            [session],
-            nowSeconds(),
-          )
-          if (!decision) throw new Error('There is no decision.')
-          expect(assumed).toMatchObject({ canRead: decision.allowed, canWrite: canWrite(decision) })
-          found.push(assumed?.accessRole ?? 'none')
-        }
-      return found
-    }
-    const asIssued = ['none', 'none', 'none', 'viewer', 'viewer', 'viewer', 'editor', 'editor', 'editor']
-    expect(await compare()).toEqual([...asIssued, 'none', 'none', 'none'])
-    // A removal, and a later grant, override only tokens that are older.
-    await client.permissions.remove({
-      userId: 'ada',
-      permissions: { resources: [document('deep'), folder('outer')] },
-    })
-    const afterRemoval = ['none', 'none', 'none', 'viewer', 'none', 'viewer', 'editor', 'none', 'editor']
-    expect(await compare()).toEqual([...afterRemoval, 'none', 'none', 'none'])
-    await grant(client, 'ada', document('deep'))
-    const afterGrant = ['editor', 'editor', 'editor', 'viewer', 'editor', 'viewer']
-    expect((await compare()).slice(0, 6)).toEqual(afterGrant)
   })
 
   test('[7.9.4] the grants of a token are named as such, and those of a removed user or an expired token do not apply', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import * as presence from '../../../src/store/documents/presence.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
+import { storedPresence } from '../../support/data/live-documents.ts'
 
 const entry = (fields: object) => ({
   source: 'rest',
@@ -21,8 +21,8 @@ describe.each(stores)('presence on %s', (store) => {
   const now = () => Date.now() + server.clock.offsetMs
 
   /** Reads the presence list from the store, because no operation returns it. */
-  const present = ({ apiKey }: given.Tenant, { organizationId, documentId } = documentRef, at = now()) =>
-    presence.list(server.database.read, apiKey, organizationId, documentId, at)
+  const present = (tenant: given.Tenant, document = documentRef, at = now()) =>
+    storedPresence(server, tenant, document, at)
   const call = (tenant: given.Tenant, verb: string, data: unknown) =>
     server.post(`/v2/presence/${verb}`, { data }, tenant.headers)
 

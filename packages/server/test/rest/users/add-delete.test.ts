@@ -1,7 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { organizationLevel } from '../../../src/store/access/grants.ts'
-import * as organizations from '../../../src/store/organizations.ts'
-import * as members from '../../../src/store/users/members.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 
@@ -346,24 +343,5 @@ describe.each(stores)('users.add and users.delete on %s', (store) => {
     await tenant.client.organizations.delete({ organizationIds: [organizationId] })
     expect(await idsAt(tenant)).toEqual([])
     expect(await idsAt(tenant, { documentId: 'd1' })).toEqual([])
-  })
-})
-
-describe('users.add and users.delete at the same time, on PostgreSQL', () => {
-  const server = useServer('postgres', { isOwn: true })
-
-  test('[12.4] a user who leaves one organization while joining another keeps the profile', async () => {
-    const { client, apiKey } = await given.tenant(server)
-    await client.users.add({ organizationId, users: [{ userId: 'u1', name: 'Ada' }] })
-    let attempts = 0
-    await server.database.write(async (db) => {
-      await organizations.findMany(db, apiKey, [organizationId])
-      // The transaction reads what was stored before this call.
-      if (++attempts === 1) await client.users.add({ organizationId: 'org_2', users: [{ userId: 'u1' }] })
-      await members.remove(db, apiKey, organizationLevel(organizationId), ['u1'], Date.now())
-    })
-    const { data } = await client.users.get({ organizationId: 'org_2' })
-    expect(data).toMatchObject([{ userId: 'u1', name: 'Ada' }])
-    expect(attempts).toBe(2)
   })
 })

@@ -1,7 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { defaultTriggers } from '@plenum/protocol'
 import { describe, expect, test } from 'vitest'
-import { findSwitches } from '../../../src/store/webhooks/settings.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 
@@ -30,12 +29,11 @@ describe.each(stores)('webhook config on %s', (store) => {
       ...found,
       change: (data: unknown) => server.post(`${path}/update`, { data }, found.headers),
       config: async () => (await found.client.webhookConfig.get()).data,
-      switches: () => findSwitches(server.database.read, found.apiKey),
     }
   }
 
   test('[24.10] [0.1.2] get needs no body, and returns the defaults when nothing is stored', async () => {
-    const { headers, switches } = await tenant()
+    const { headers } = await tenant()
     const { body } = await server.post(`${path}/get`, '', headers)
     expect(body).toEqual({
       result: {
@@ -44,11 +42,10 @@ describe.each(stores)('webhook config on %s', (store) => {
         data: { useWebhookService: false, webhookServiceConfig: unset },
       },
     })
-    expect(await switches()).toEqual({ basic: undefined, isAdvancedOn: false })
   })
 
   test('[24.11] update merges what is sent, also inside triggers, and answers the settings as get does', async () => {
-    const { client, config, switches } = await tenant()
+    const { client, config } = await tenant()
     await client.webhookConfig.update({
       webhookServiceConfig: { authToken, rawNotificationUrl: ` ${rawNotificationUrl} `, encodeData: true },
     })
@@ -72,16 +69,8 @@ describe.each(stores)('webhook config on %s', (store) => {
       },
     })
     expect(await config()).toEqual(data)
-    expect(await switches()).toEqual({
-      basic: {
-        events: new Set(['comment_annotation.add']),
-        rawUrl: rawNotificationUrl,
-        processedUrl: 'http://example.com/processed',
-      },
-      isAdvancedOn: false,
-    })
     await client.webhookConfig.update({ useWebhookService: false })
-    expect(await switches()).toEqual({ basic: undefined, isAdvancedOn: false })
+    expect(await config()).toEqual({ ...data, useWebhookService: false })
   })
 
   test('[24.11.1] [24.4] enabling the webhooks without triggers turns on the default triggers, once', async () => {
@@ -181,7 +170,7 @@ describe.each(stores)('webhook config on %s', (store) => {
   })
 
   test('[24.12] [24.13] advanced webhooks are off until a call enables them, and its settings are then replaced one by one', async () => {
-    const { client, switches } = await tenant()
+    const { client } = await tenant()
     const off = {
       isEnabled: false,
       encryptData: false,
@@ -206,7 +195,6 @@ describe.each(stores)('webhook config on %s', (store) => {
     )
     const { data } = await client.advancedWebhookConfig.update({ isEnabled: true, encodeData: true })
     expect(data).toEqual({ ...off, isEnabled: true, encodeData: true })
-    expect(await switches()).toEqual({ basic: undefined, isAdvancedOn: true })
     await client.advancedWebhookConfig.update({ publicKey: ` ${publicKey}\n`, encryptData: true })
     await client.advancedWebhookConfig.update({ isEnabled: false, enableDataProtection: true })
     expect((await client.advancedWebhookConfig.get()).data).toEqual({
@@ -216,7 +204,6 @@ describe.each(stores)('webhook config on %s', (store) => {
       publicKey,
       enableDataProtection: true,
     })
-    expect(await switches()).toEqual({ basic: undefined, isAdvancedOn: false })
   })
 
   test('[24.13] the update of advanced webhooks refuses a call without settings, a wrong key and encryption without a key', async () => {
@@ -241,7 +228,7 @@ describe.each(stores)('webhook config on %s', (store) => {
     await one.client.webhookConfig.update({ useWebhookService: true, webhookServiceConfig: { authToken } })
     await one.client.advancedWebhookConfig.update({ isEnabled: true })
     expect(await other.config()).toEqual({ useWebhookService: false, webhookServiceConfig: unset })
-    expect(await other.switches()).toEqual({ basic: undefined, isAdvancedOn: false })
+    expect((await other.client.advancedWebhookConfig.get()).data).toMatchObject({ isEnabled: false })
   })
 })
 

@@ -1,12 +1,9 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createHousekeeping } from '../../../src/jobs/housekeeping.ts'
-import { createLog } from '../../../src/platform/log/log.ts'
-import { createMetrics } from '../../../src/platform/metrics/metrics.ts'
-import { SteppedClock } from '../../support/clock.ts'
 import * as given from '../../support/given.ts'
 import { startServer, stores, type TestServer } from '../../support/harness.ts'
+import { runHousekeeping } from '../../support/data/housekeeping.ts'
 import { type SmtpReceiver, startSmtp } from '../../support/receivers/smtp.ts'
 
 const continueUrl = 'http://localhost:3000/console/?theme=dark#old'
@@ -258,17 +255,9 @@ describe.each(stores)('login links on %s', (store) => {
     await send(server, 'nobody@example.com')
     const countLinks = async () =>
       (await server.database.read.selectFrom('login_links').select('email').execute()).length
-    const run = (afterMs: number) =>
-      createHousekeeping({
-        database: server.database,
-        log: createLog('silent', { write: () => {} }),
-        clock: new SteppedClock(Date.now() + afterMs),
-        observe: createMetrics().job,
-        eventRetentionDays: 30,
-      }).run()
-    await run(59 * minuteMs)
+    await runHousekeeping(server, 59 * minuteMs)
     expect(await countLinks()).toBe(1)
-    await run(61 * minuteMs)
+    await runHousekeeping(server, 61 * minuteMs)
     expect(await countLinks()).toBe(0)
   })
 

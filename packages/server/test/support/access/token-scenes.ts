@@ -1,4 +1,5 @@
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
+import { createUserTokens, type UserClaims } from '../../../src/access/tokens/user-tokens.ts'
 import type * as given from '../given.ts'
 import type { TestServer } from '../harness.ts'
 
@@ -12,6 +13,10 @@ export async function userToken({ client }: given.Tenant, userId: string): Promi
   const permissions = { resources: [] }
   return (await client.auth.generateToken({ userId, userProperties: ada, permissions })).data.token
 }
+
+/** A token that Generate Token does not issue, signed with the key of the server. */
+export const signToken = ({ database, secrets }: TestServer, claims: UserClaims): Promise<string> =>
+  createUserTokens(database, secrets).sign(claims, Date.now())
 
 /** Verifies a token like the service of a customer does. */
 export async function verify(server: TestServer, token: string, audience: string) {

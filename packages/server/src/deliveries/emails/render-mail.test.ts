@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { MailItem } from '../../src/deliveries/emails/mail-content.ts'
-import { renderMail } from '../../src/deliveries/emails/render-mail.ts'
-import { activity, recipient } from '../support/receivers/mails.ts'
+import type { MailItem } from './mail-content.ts'
+import { renderMail } from './render-mail.ts'
+import { activity, recipient } from '../../../test/support/receivers/mails.ts'
 
 const links = { unsubscribeUrl: 'https://plenum.example.com/unsubscribe/token' }
 const render = (...items: Partial<MailItem>[]) => renderMail(activity(...items), { recipient, ...links })

@@ -1,11 +1,11 @@
 import type { NotificationPreferences } from '@plenum/protocol'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { advancedPayload, basicPayload } from '../../../src/deliveries/webhooks/payloads.ts'
-import { usersNamedIn } from '../../../src/store/erasures/named-users.ts'
-import { expectShortIterations } from '../../support/measures/loop-work.ts'
-import { stores, useServer } from '../../support/harness.ts'
-import { allowLoopback, useProvider } from '../../support/receivers/permission-provider.ts'
-import { annotationId, documentId, organizationId, ref, scene } from './scene.ts'
+import { advancedPayload, basicPayload } from './payloads.ts'
+import { usersNamedIn } from '../../store/erasures/named-users.ts'
+import { expectShortIterations } from '../../../test/support/measures/loop-work.ts'
+import { stores, useServer } from '../../../test/support/harness.ts'
+import { allowLoopback, useProvider } from '../../../test/support/receivers/permission-provider.ts'
+import { annotationId, documentId, organizationId, ref, scene } from '../../../test/rest/webhooks/scene.ts'
 
 afterEach(() => vi.restoreAllMocks())
 

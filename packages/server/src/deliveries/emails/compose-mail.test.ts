@@ -1,9 +1,9 @@
 import { createTransport } from 'nodemailer'
 import PostalMime, { type Email } from 'postal-mime'
 import { describe, expect, test } from 'vitest'
-import { composeMail, type MailRequest } from '../../src/deliveries/emails/compose-mail.ts'
-import { mimeMessage } from '../../src/deliveries/emails/transports/mime-message.ts'
-import { activity, mailItem, mailRequest, recipient } from '../support/receivers/mails.ts'
+import { composeMail, type MailRequest } from './compose-mail.ts'
+import { mimeMessage } from './transports/mime-message.ts'
+import { activity, mailItem, mailRequest, recipient } from '../../../test/support/receivers/mails.ts'
 
 const hostile = [
   'x\r\nBcc: victim@example.com',

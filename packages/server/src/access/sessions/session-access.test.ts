@@ -1,14 +1,20 @@
 import type { Client } from '@plenum/client'
 import type { PermissionResource } from '@plenum/protocol'
 import { describe, expect, test } from 'vitest'
-import type { Decision } from '../../../src/access/permissions.ts'
-import { evaluateAccess, type SessionUser } from '../../../src/access/sessions/session-access.ts'
-import type { TokenGrant } from '../../../src/access/tokens/user-tokens.ts'
-import * as apiKeys from '../../../src/store/api-keys.ts'
-import * as given from '../../support/given.ts'
-import { stores, useServer } from '../../support/harness.ts'
-import { createRandom } from '../../support/random/random.ts'
-import { document, folder, grant, nowSeconds, organization } from '../../support/access/permission-scenes.ts'
+import type { Decision } from '../permissions.ts'
+import { evaluateAccess, type SessionUser } from './session-access.ts'
+import type { TokenGrant } from '../tokens/user-tokens.ts'
+import * as apiKeys from '../../store/api-keys.ts'
+import * as given from '../../../test/support/given.ts'
+import { stores, useServer } from '../../../test/support/harness.ts'
+import { createRandom } from '../../../test/support/random/random.ts'
+import {
+  document,
+  folder,
+  grant,
+  nowSeconds,
+  organization,
+} from '../../../test/support/access/permission-scenes.ts'
 
 type Role = 'viewer' | 'editor'
 type Level = 'key' | 'folder' | 'document'

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import type { PermissionResource } from '@plenum/protocol'
-import { evaluateAccess } from '../../../src/access/sessions/session-access.ts'
-import { ensureDocument, signIn } from '../../../src/access/sessions/sign-in.ts'
-import { createUserTokens } from '../../../src/access/tokens/user-tokens.ts'
-import * as apiKeys from '../../../src/store/api-keys.ts'
-import type { Database } from '../../../src/store/engine/db.ts'
-import * as given from '../../support/given.ts'
-import { stores, useServer } from '../../support/harness.ts'
-import { grant } from '../../support/access/permission-scenes.ts'
-import { ada } from '../../support/access/token-scenes.ts'
+import { evaluateAccess } from './session-access.ts'
+import { ensureDocument, signIn } from './sign-in.ts'
+import { createUserTokens } from '../tokens/user-tokens.ts'
+import * as apiKeys from '../../store/api-keys.ts'
+import type { Database } from '../../store/engine/db.ts'
+import * as given from '../../../test/support/given.ts'
+import { stores, useServer } from '../../../test/support/harness.ts'
+import { grant } from '../../../test/support/access/permission-scenes.ts'
+import { ada } from '../../../test/support/access/token-scenes.ts'
 
 const organization = (id: string, differs: Partial<PermissionResource> = {}): PermissionResource => ({
   type: 'organization',

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type Config, ConfigError, type Limits, readConfig } from '../../src/config.ts'
-import { logLevels } from '../../src/platform/log/log-level.ts'
+import { type Config, ConfigError, type Limits, readConfig } from './config.ts'
+import { logLevels } from './platform/log/log-level.ts'
 
-const example = readFileSync(resolve(import.meta.dirname, '../../../../.env.example'), 'utf8')
+const example = readFileSync(resolve(import.meta.dirname, '../../../.env.example'), 'utf8')
 const secretKey = 'k'.repeat(32)
 const makeSecret = `node -p 'crypto.randomBytes(32).toString("base64url")'`
 

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { userTokenSeconds } from '../../src/access/tokens/token-claims.ts'
-import { createHousekeeping } from '../../src/jobs/housekeeping.ts'
-import { createMetrics } from '../../src/platform/metrics/metrics.ts'
-import type { Database } from '../../src/store/engine/db.ts'
-import * as migrations from '../../src/store/documents/document-migrations.ts'
-import * as given from '../support/given.ts'
-import { SteppedClock } from '../support/clock.ts'
-import { stores, useServer } from '../support/harness.ts'
+import { userTokenSeconds } from '../access/tokens/token-claims.ts'
+import { createHousekeeping } from './housekeeping.ts'
+import { createMetrics } from '../platform/metrics/metrics.ts'
+import type { Database } from '../store/engine/db.ts'
+import * as migrations from '../store/documents/document-migrations.ts'
+import * as given from '../../test/support/given.ts'
+import { SteppedClock } from '../../test/support/clock.ts'
+import { stores, useServer } from '../../test/support/harness.ts'
 
 const day = 24 * 60 * 60 * 1000
 

@@ -1,12 +1,12 @@
 import { Socket } from 'node:net'
 import { describe, expect, test, vi } from 'vitest'
-import type { Database } from '../../../src/store/engine/db.ts'
-import * as editorLog from '../../../src/store/editors/log.ts'
-import * as versions from '../../../src/store/editors/versions.ts'
-import { afterWrite, lostAnswer } from '../../support/faults/after-write.ts'
-import { expectShortIterations } from '../../support/measures/loop-work.ts'
-import * as given from '../../support/given.ts'
-import { stores, useServer } from '../../support/harness.ts'
+import type { Database } from '../engine/db.ts'
+import * as editorLog from './log.ts'
+import * as versions from './versions.ts'
+import { afterWrite, lostAnswer } from '../../../test/support/faults/after-write.ts'
+import { expectShortIterations } from '../../../test/support/measures/loop-work.ts'
+import * as given from '../../../test/support/given.ts'
+import { stores, useServer } from '../../../test/support/harness.ts'
 
 const mebibyte = 1024 * 1024
 const editorRef = { organizationId: 'o1', documentId: 'd1', editorId: 'e1' }

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Kysely } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import * as bareDomains from '../../src/store/migrations/0003-bare-domains.ts'
-import * as given from '../support/given.ts'
+import * as bareDomains from './0003-bare-domains.ts'
+import * as given from '../../../test/support/given.ts'
 import {
   createEmptyPostgresDatabase,
   startServer,
   stores,
   type TestServer,
   useServer,
-} from '../support/harness.ts'
+} from '../../../test/support/harness.ts'
 
 describe.each(stores)('migrations on %s', (store) => {
   const server = useServer(store, { isOwn: true })

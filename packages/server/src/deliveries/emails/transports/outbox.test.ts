@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import PostalMime from 'postal-mime'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { composeMail } from '../../src/deliveries/emails/compose-mail.ts'
-import { createOutbox } from '../../src/deliveries/emails/transports/outbox.ts'
-import { createLog } from '../../src/platform/log/log.ts'
-import { SteppedClock } from '../support/clock.ts'
-import { mailRequest } from '../support/receivers/mails.ts'
+import { composeMail } from '../compose-mail.ts'
+import { createOutbox } from './outbox.ts'
+import { createLog } from '../../../platform/log/log.ts'
+import { SteppedClock } from '../../../../test/support/clock.ts'
+import { mailRequest } from '../../../../test/support/receivers/mails.ts'
 
 function outbox() {
   const dataDir = mkdtempSync(join(tmpdir(), 'plenum-outbox-'))

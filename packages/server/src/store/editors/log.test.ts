@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import * as editorLog from '../../../src/store/editors/log.ts'
-import * as given from '../../support/given.ts'
-import { stores, useServer } from '../../support/harness.ts'
+import * as editorLog from './log.ts'
+import * as given from '../../../test/support/given.ts'
+import { stores, useServer } from '../../../test/support/harness.ts'
 
 const bytes = (...values: number[]) => Uint8Array.from(values)
 const document = { organizationId: 'o1', documentId: 'd1' }

@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { MailRequest } from '../../src/deliveries/emails/compose-mail.ts'
-import { createSendEmail } from '../../src/deliveries/emails/send-email.ts'
-import { systemClock } from '../../src/platform/clock.ts'
-import { createOutgoingPost } from '../../src/platform/outgoing/outgoing-post.ts'
-import { activity, mailRequest, recipient } from '../support/receivers/mails.ts'
+import type { MailRequest } from './compose-mail.ts'
+import { createSendEmail } from './send-email.ts'
+import { systemClock } from '../../platform/clock.ts'
+import { createOutgoingPost } from '../../platform/outgoing/outgoing-post.ts'
+import { activity, mailRequest, recipient } from '../../../test/support/receivers/mails.ts'
 
 interface Request {
   method: string | undefined

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { LargeDeletions } from '../../../src/deletions/large-deletions.ts'
-import { SteppedClock } from '../../support/clock.ts'
-import * as given from '../../support/given.ts'
-import { stores, useServer } from '../../support/harness.ts'
-import { seed } from '../../support/data/large-data.ts'
+import { LargeDeletions } from './large-deletions.ts'
+import { SteppedClock } from '../../test/support/clock.ts'
+import * as given from '../../test/support/given.ts'
+import { stores, useServer } from '../../test/support/harness.ts'
+import { seed } from '../../test/support/data/large-data.ts'
 
 const organizationId = 'big'
 

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { composeMail, type MailRequest } from '../../src/deliveries/emails/compose-mail.ts'
-import { createSmtpTransport, smtpOptions } from '../../src/deliveries/emails/transports/smtp.ts'
-import { withLog } from '../../src/deliveries/emails/transports/server-transport.ts'
-import { certificate, certificateKey } from '../support/receivers/certificate.ts'
-import { activity, mailRequest } from '../support/receivers/mails.ts'
-import { smtpError, startSmtp } from '../support/receivers/smtp.ts'
+import { composeMail, type MailRequest } from '../compose-mail.ts'
+import { createSmtpTransport, smtpOptions } from './smtp.ts'
+import { withLog } from './server-transport.ts'
+import { certificate, certificateKey } from '../../../../test/support/receivers/certificate.ts'
+import { activity, mailRequest } from '../../../../test/support/receivers/mails.ts'
+import { smtpError, startSmtp } from '../../../../test/support/receivers/smtp.ts'
 
 const mail = (changes: Partial<MailRequest> = {}) => {
   const composed = composeMail(mailRequest(changes), 'plenum@example.com')
