@@ -48,7 +48,7 @@ function errorOf(check: () => void): ApiError | undefined {
 }
 
 describe('[0.3] the type of every field', () => {
-  const server = useServer('sqlite')
+  const server = useServer('sqlite', { isOwn: true })
   /** The check that the server runs before it calls an operation gets this many values for each field. */
   const runs = 50
 
