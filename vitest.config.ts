@@ -37,6 +37,8 @@ export default defineConfig({
     // These end what hangs and say nothing about speed: machines may be slow.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    // Until the whole run has been green ten times without it. The end of the run lists what passed only then.
+    retry: 2,
     // Less than clients take to come back by themselves, so that what was not told is missed.
     expect: { poll: { timeout: 15_000 } },
     reporters: ['default', './scripts/test-reporter.mjs'],

@@ -224,10 +224,13 @@ describe.each(stores)('deliveries of webhooks on %s', (store) => {
     for (const id of ['a1', 'a2', 'a3']) await addThread(id)
     const target = 'rawNotificationUrl'
     await expect
-      .poll(async () => {
-        server.clock.offsetMs += 6_000
-        return (await deliveries({ target, status: 'failed' })).length
-      })
+      .poll(
+        async () => {
+          server.clock.offsetMs += 6_000
+          return (await deliveries({ target, status: 'failed' })).length
+        },
+        { timeout: 60_000 },
+      )
       .toBe(3)
     receiver.answerWith(200)
     const { data } = await client.deliveries.retry({ failedSince: 0, target })

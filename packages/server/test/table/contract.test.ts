@@ -22,7 +22,7 @@ test('[0.1] no two operations share a path', () => {
 })
 
 describe('[0.1] the envelope of every operation', () => {
-  const server = useServer('sqlite')
+  const server = useServer('sqlite', { isOwn: true })
 
   let tenant: given.Tenant
   beforeAll(async () => {
@@ -82,7 +82,7 @@ describe('[0.1] the envelope of every operation', () => {
 })
 
 describe.each(stores)('[0.1] examples on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   test.each(table)(
     '[0.1] $path answers its example with its declared output or one of its declared errors',

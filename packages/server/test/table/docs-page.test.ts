@@ -4,7 +4,7 @@ import { useServer } from '../support/harness.ts'
 import { table } from '../support/table/table.ts'
 
 describe('[0.1.7] /docs and /openapi.json', () => {
-  const server = useServer('sqlite')
+  const server = useServer('sqlite', { isOwn: true })
 
   test('[0.1.7] /docs lists all operations without JavaScript', async () => {
     const html = await (await fetch(`${server.url}/docs`)).text()

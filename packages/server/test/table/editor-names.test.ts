@@ -23,7 +23,7 @@ const editorRefs = [
 ] as const
 
 describe.each(stores)('names of editors with unusual ids on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   const tokenForAll = (tenant: given.Tenant) =>
     tokenFor(tenant, 'ada', { resources: editorRefs.map(([id]) => ({ type: 'organization', id })) })

@@ -6,8 +6,8 @@ import { stores, type TestServer, useServer } from '../support/harness.ts'
 import { type Entry, table } from '../support/table/table.ts'
 
 describe.each(stores)('[P13] tenants on %s', (store) => {
-  const server = useServer(store)
-  const pristine = useServer(store)
+  const server = useServer(store, { isOwn: true })
+  const pristine = useServer(store, { isOwn: true })
 
   async function threeTenants(of: TestServer) {
     const first = await given.tenant(of)
@@ -72,7 +72,7 @@ describe.each(stores)('[P13] tenants on %s', (store) => {
 })
 
 describe.each(stores)('[0.2] credentials on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   test(
     '[0.2] every operation of an API key refuses wrong credentials, returns only the error and changes nothing',

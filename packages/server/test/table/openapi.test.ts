@@ -125,7 +125,7 @@ describe('the OpenAPI document', () => {
 })
 
 describe('the answers of the server', () => {
-  const server = useServer('sqlite')
+  const server = useServer('sqlite', { isOwn: true })
 
   /** Checks that the document describes the HTTP code of the answer, and that an error is one of the examples there. */
   async function expectDescribed(
@@ -225,7 +225,7 @@ describe('the answers of the server', () => {
 })
 
 describe('the pages of the server', () => {
-  const server = useServer('sqlite')
+  const server = useServer('sqlite', { isOwn: true })
   const get = (path: string, headers: Record<string, string> = {}) =>
     fetch(`${server.url}${path}`, { headers, redirect: 'manual' })
 

@@ -37,7 +37,7 @@ const editorRefs: EditorRef[] = [
 const contentOf = (editorRef: EditorRef) => JSON.stringify(editorRef)
 
 describe.each(stores)('editors with similar ids on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   /** Checks that REST, y-websocket, Hocuspocus and our client read each editor with its own content. */
   async function expectContents(tenant: given.Tenant) {
@@ -170,7 +170,7 @@ function withIds(schema: Schema, value: unknown, change: (id: string) => string)
 const patterns = new Set([ChosenId, NewFolderId].map((schema) => (schema as Schema).pattern))
 
 describe.each(stores)('[0.6] operations with slashes in ids on %s', (store) => {
-  const server = useServer(store)
+  const server = useServer(store, { isOwn: true })
 
   test('[0.6] every v2 operation of an API key answers ids with slashes like ids without', async () => {
     const [plain, slashed] = [await given.tenant(server), await given.tenant(server)]

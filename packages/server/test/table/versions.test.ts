@@ -38,7 +38,7 @@ const tables =
   )
 
 describe('[0.1.4] versions', () => {
-  const server = useServer('sqlite')
+  const server = useServer('sqlite', { isOwn: true })
 
   test('[0.1.4] exactly these operations have fields that v1 ignores', () => {
     expect(ignoring.map(({ name }) => name).sort()).toEqual([

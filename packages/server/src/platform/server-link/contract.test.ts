@@ -18,8 +18,8 @@ import { createPostgresLink } from './postgres-link.ts'
 import { createRedisLink } from './redis-link.ts'
 import type { ServerLink } from './server-link.ts'
 
-/** Short, so that the tests wait little. */
-const timing = { probeEveryMs: 100, probeTimeoutMs: 1_000, minRetryMs: 20, maxRetryMs: 100 }
+/** Short, so that the tests wait little. A slow machine answers a probe within the timeout. */
+const timing = { probeEveryMs: 100, probeTimeoutMs: 3_000, minRetryMs: 20, maxRetryMs: 100 }
 
 interface Service {
   name: string
