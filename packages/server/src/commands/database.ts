@@ -2,7 +2,8 @@ import { sealContexts } from '../access/credentials/seal-contexts.ts'
 import { loadSecrets, type Secrets } from '../access/credentials/secrets.ts'
 import type { Config } from '../config.ts'
 import { sql } from 'kysely'
-import { cannotOpen, openPostgres } from '../store/engine/postgres.ts'
+import { cannotOpen } from '../store/engine/failures.ts'
+import { openDatabase } from '../store/engine/open.ts'
 import type { Db } from '../store/engine/db.ts'
 import { openSqliteBeside, openSqliteSnapshot, type SharedDatabase } from '../store/engine/sqlite-beside.ts'
 import * as signingKeys from '../store/signing-keys.ts'
@@ -15,7 +16,7 @@ export async function openShared(config: Config): Promise<SharedDatabase> {
   const database =
     config.databaseUrl === undefined
       ? openSqliteBeside(config.dataDir)
-      : await openPostgres({
+      : await openDatabase({
           url: config.databaseUrl,
           dataDir: config.dataDir,
           durability: config.durability,

@@ -34,6 +34,8 @@ export function createApp(deps: AppDeps): FastifyInstance {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     routerOptions: { maxParamLength: 300 },
+    // No route has a schema: operations check their input themselves. Loading Fastify's own compilers would take time.
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     serverFactory: (handler) => connections.create(handler),
     clientErrorHandler: (error, socket) => connections.refuse(error, socket),
     frameworkErrors: (error, request, reply) => {
@@ -50,6 +52,10 @@ export function createApp(deps: AppDeps): FastifyInstance {
   answerFailures(app)
   observeEveryResponse(app, deps)
   return app
+}
+
+const noSchemas = () => {
+  throw new Error('A route must not have a schema.')
 }
 
 /** What comes before everything else: the request id, then the checks for shutdown and `Host`, then CORS. */

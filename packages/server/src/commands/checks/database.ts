@@ -5,7 +5,8 @@ import { loadSecrets } from '../../access/credentials/secrets.ts'
 import type { Config } from '../../config.ts'
 import type { Db } from '../../store/engine/db.ts'
 import { openSqliteBeside, type SharedDatabase } from '../../store/engine/sqlite-beside.ts'
-import { cannotOpen, openPostgres } from '../../store/engine/postgres.ts'
+import { cannotOpen } from '../../store/engine/failures.ts'
+import { openDatabase } from '../../store/engine/open.ts'
 import { migrations } from '../../store/migrations/index.ts'
 import { schemaState } from '../../store/migrations/migrate.ts'
 import * as signingKeys from '../../store/signing-keys.ts'
@@ -27,7 +28,7 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
       }
       database = openSqliteBeside(config.dataDir)
     } else {
-      database = await openPostgres({ ...config, url: config.databaseUrl, poolSize: 1, keepsSchema: true })
+      database = await openDatabase({ ...config, url: config.databaseUrl, poolSize: 1, keepsSchema: true })
     }
     const { read } = database
     return [

@@ -5,7 +5,8 @@ import { loadSecrets } from '../../access/credentials/secrets.ts'
 import { readSettings } from '../../start/settings.ts'
 import type { Database, Db } from '../../store/engine/db.ts'
 import { isRefusedRow } from '../../store/engine/failures.ts'
-import { cannotOpen, openPostgres } from '../../store/engine/postgres.ts'
+import { cannotOpen } from '../../store/engine/failures.ts'
+import { openDatabase } from '../../store/engine/open.ts'
 import { lockFolder } from '../../store/engine/sqlite.ts'
 import { openSqliteSnapshot, type Snapshot } from '../../store/engine/sqlite-beside.ts'
 import { continueEventIds, lastEventId } from '../../store/event-log.ts'
@@ -70,9 +71,9 @@ export async function copyDatabase(options: CopyOptions): Promise<void> {
 /** Opens the target, and creates the tables if it has none. Another schema than that of this version is left as it is. */
 async function openTarget(url: string): Promise<Database> {
   const options = { url, dataDir: '', durability: 'full', poolSize: 2, timeoutMs } as const
-  const target = await openPostgres({ ...options, keepsSchema: true })
+  const target = await openDatabase({ ...options, keepsSchema: true })
   try {
-    if ((await schemaState(target.read, migrations)) === 'empty') await (await openPostgres(options)).close()
+    if ((await schemaState(target.read, migrations)) === 'empty') await (await openDatabase(options)).close()
     await requireCurrentSchema(target.read, 'the target')
     return target
   } catch (error) {

@@ -1,4 +1,4 @@
-import pg from 'pg'
+import type pg from 'pg'
 import {
   type LinkOptions,
   ReconnectingLink,
@@ -35,32 +35,18 @@ interface Notification {
 }
 
 class PostgresLinkConnection implements TransportConnection {
-  readonly #listener: pg.Client
-  readonly #sender: pg.Client
-  readonly #onLost: (error: Error) => void
+  #listener: pg.Client | undefined
+  #sender: pg.Client | undefined
+  readonly #events: TransportEvents
+  #isDestroyed = false
   #channel = ''
   #waiting: Notification[] = []
   waitingBytes = 0
   #sending: Promise<void> | undefined
 
-  constructor(url: string, ownId: string, { onOpen, onFrame, onLost }: TransportEvents) {
-    const open = () => {
-      const client = new pg.Client({
-        connectionString: url,
-        keepAlive: true,
-        application_name: 'plenum-link',
-        // A notification need not survive a crash. With a sync, the lock of NOTIFY would be held longer.
-        options: '-c synchronous_commit=off',
-      })
-      client.on('error', onLost)
-      client.on('end', () => onLost(new Error('PostgreSQL has closed the connection')))
-      return client
-    }
-    this.#onLost = onLost
-    this.#listener = open()
-    this.#sender = open()
-    this.#listener.on('notification', ({ payload = '' }) => onFrame(Buffer.from(payload, 'base64')))
-    this.#open(ownId).then(onOpen, onLost)
+  constructor(url: string, ownId: string, events: TransportEvents) {
+    this.#events = events
+    this.#open(url, ownId).then(events.onOpen, events.onLost)
   }
 
   send(frames: readonly Buffer[], to?: readonly string[]): void {
@@ -75,11 +61,12 @@ class PostgresLinkConnection implements TransportConnection {
 
   async close(): Promise<void> {
     await this.#sending
-    await Promise.all([this.#listener.end(), this.#sender.end()])
+    await Promise.all([this.#listener?.end(), this.#sender?.end()])
   }
 
   destroy(): void {
-    for (const { connection } of [this.#listener, this.#sender]) connection.stream.destroy()
+    this.#isDestroyed = true
+    for (const client of [this.#listener, this.#sender]) client?.connection.stream.destroy()
   }
 
   /** The channel of one server. */
@@ -87,12 +74,32 @@ class PostgresLinkConnection implements TransportConnection {
     return `${this.#channel}_${Buffer.from(id, 'latin1').toString('hex')}`
   }
 
-  async #open(ownId: string): Promise<void> {
-    await Promise.all([this.#listener.connect(), this.#sender.connect()])
-    const { rows } = await this.#listener.query<{ channel: string }>(channelQuery)
+  async #open(url: string, ownId: string): Promise<void> {
+    // Loaded only if it is used, because loading takes time.
+    const { default: library } = await import('pg')
+    if (this.#isDestroyed) return
+    const listener = (this.#listener = this.#create(library.Client, url))
+    const sender = (this.#sender = this.#create(library.Client, url))
+    listener.on('notification', ({ payload = '' }) => this.#events.onFrame(Buffer.from(payload, 'base64')))
+    await Promise.all([listener.connect(), sender.connect()])
+    const { rows } = await listener.query<{ channel: string }>(channelQuery)
     this.#channel = rows[0]?.channel ?? ''
     for (const channel of [this.#channel, this.#channelOf(ownId)])
-      await this.#listener.query(`listen ${pg.escapeIdentifier(channel)}`)
+      await listener.query(`listen ${library.escapeIdentifier(channel)}`)
+  }
+
+  #create(Client: typeof pg.Client, url: string): pg.Client {
+    const { onLost } = this.#events
+    const client = new Client({
+      connectionString: url,
+      keepAlive: true,
+      application_name: 'plenum-link',
+      // A notification need not survive a crash. With a sync, the lock of NOTIFY would be held longer.
+      options: '-c synchronous_commit=off',
+    })
+    client.on('error', onLost)
+    client.on('end', () => onLost(new Error('PostgreSQL has closed the connection')))
+    return client
   }
 
   /** Frames that arrive while a statement runs are sent together by the next one. */
@@ -101,14 +108,14 @@ class PostgresLinkConnection implements TransportConnection {
       while (this.#waiting.length > 0) {
         const sent = this.#waiting.splice(0, maxFramesPerStatement)
         for (const { text } of sent) this.waitingBytes -= text.length
-        await this.#sender.query({
+        await this.#sender?.query({
           name: 'send',
           text: 'select pg_notify(channel, frame) from unnest($1::text[], $2::text[]) as sent (channel, frame)',
           values: [sent.map(({ channel }) => channel), sent.map(({ text }) => text)],
         })
       }
     } catch (error) {
-      this.#onLost(error as Error)
+      this.#events.onLost(error as Error)
     } finally {
       this.#sending = undefined
     }

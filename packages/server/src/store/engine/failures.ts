@@ -68,3 +68,19 @@ export function isRefusedRow(error: unknown): boolean {
   if (typeof errcode === 'number') return sqliteRefusals.has(errcode & 0xff)
   return typeof code === 'string' && /^2[23]/.test(code)
 }
+
+/** Codes for wrong credentials and unknown databases. Their messages name the user and the database, but no password. */
+const refusals = /^(28|3D)/
+
+/** An error that the operator understands, if the database cannot be reached or refuses the connection. */
+export function cannotOpen(cause: unknown): OpenError | undefined {
+  const { code, message } = cause as { code?: string; message: string }
+  const reason = message || code
+  if (reason?.includes('unsupported startup parameter')) {
+    const setting =
+      'ignore_startup_parameters = statement_timeout, idle_in_transaction_session_timeout, options'
+    return new OpenError(`PgBouncer refuses: ${reason}. Add to its settings: ${setting}`, { cause })
+  }
+  if (isUnavailable(cause)) return new OpenError(`PostgreSQL does not answer: ${reason}.`, { cause })
+  return refusals.test(code ?? '') ? new OpenError(`PostgreSQL refuses: ${reason}.`, { cause }) : undefined
+}

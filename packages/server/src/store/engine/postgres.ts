@@ -5,7 +5,7 @@ import type { DatabaseObserver } from '../../platform/metrics/metrics.ts'
 import { BatchedReads } from './batched-reads.ts'
 import type { Database, DatabaseOptions, TransactionLimits } from './db.ts'
 import { DirectPostgresAdapter, type DirectQueries, type DirectQuery } from './direct-queries.ts'
-import { isCollision, isUnavailable, OpenError } from './failures.ts'
+import { cannotOpen, isCollision } from './failures.ts'
 import { migrations as allMigrations } from '../migrations/index.ts'
 import type { Schema } from '../schema/schema.ts'
 import { GroupWriter, maxLockWaitMs, type Transact } from './group-writer.ts'
@@ -231,22 +231,6 @@ async function runOnce<T>(
   } finally {
     client.release(!isClean)
   }
-}
-
-/** Codes for wrong credentials and unknown databases. Their messages name the user and the database, but no password. */
-const refusals = /^(28|3D)/
-
-/** An error that the operator understands, if the database cannot be reached or refuses the connection. */
-export function cannotOpen(cause: unknown): OpenError | undefined {
-  const { code, message } = cause as { code?: string; message: string }
-  const reason = message || code
-  if (reason?.includes('unsupported startup parameter')) {
-    const setting =
-      'ignore_startup_parameters = statement_timeout, idle_in_transaction_session_timeout, options'
-    return new OpenError(`PgBouncer refuses: ${reason}. Add to its settings: ${setting}`, { cause })
-  }
-  if (isUnavailable(cause)) return new OpenError(`PostgreSQL does not answer: ${reason}.`, { cause })
-  return refusals.test(code ?? '') ? new OpenError(`PostgreSQL refuses: ${reason}.`, { cause }) : undefined
 }
 
 /** Repeats the work while it collides with other transactions, up to attempt `attemptLimit`. The caller has made the first. */
