@@ -180,7 +180,7 @@ async function startOne(store: Store, options: ServerOptions): Promise<TestServe
     observer: metrics.database,
     ...(sync && { sync }),
   })
-  const secrets = createSecrets(secretKey)
+  const secrets = createSecrets(config.secretKey ?? secretKey)
   const { clock = { offsetMs: 0 } } = options
   const { logged = [] } = options
   const log = createLog('debug', { write: (line) => void logged.push(line) })

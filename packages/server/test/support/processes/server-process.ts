@@ -71,7 +71,7 @@ export class ServerProcess {
     while (!(await this.isReady()) || !this.isRunning) {
       if (!this.isRunning) throw new Error(`The server ended (${child.signalCode ?? child.exitCode}).`)
       if (Date.now() > deadline) throw new Error('The server did not start.')
-      await pause(10)
+      await pause(50)
     }
   }
 
