@@ -28,7 +28,7 @@ export type Answer =
 /** Calls an operation, such as `comments.get`. */
 export type Ask = (operation: string, input: object) => Promise<Answer>
 
-type Channel = 'rest' | 'call'
+export type Channel = 'rest' | 'call'
 
 /** What a socket received: the annotations that changed, and those that were removed. */
 export interface Received {

@@ -45,7 +45,7 @@ export interface MatrixOptions {
   scene: Scene
   /** The index of the first source of grants and the first dialect; both rotate. */
   turn: number
-  /** Runs only every nth row. */
+  /** Runs only every nth row, from another one in each turn. Up to 8, every grant is run in every turn. */
   oneOf?: number
 }
 
@@ -65,7 +65,7 @@ export function rowsOf({ turn, oneOf = 1 }: MatrixOptions): Row[] {
   )
   return rows
     .map((row, index) => ({ ...row, editorId: `e${index}` }))
-    .filter((_, index) => index % oneOf === 0)
+    .filter((_, index) => index % oneOf === turn % oneOf)
 }
 
 /** Counts the checks and collects the failed ones. */
