@@ -50,7 +50,7 @@ function errorOf(check: () => void): ApiError | undefined {
 describe('[0.3] the type of every field', () => {
   const server = useServer('sqlite', { isOwn: true })
   /** The check that the server runs before it calls an operation gets this many values for each field. */
-  const runs = 50
+  const runs = 15
 
   let tenant: given.Tenant | undefined
 

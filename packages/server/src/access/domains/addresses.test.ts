@@ -94,7 +94,7 @@ describe('clientAddress', () => {
         expect(clientAddress(peer, spoofed + comma + honest, hops.length)).toBe(expected)
         expect(clientAddress(peer, comma + honest, hops.length)).toBe(expected)
       }),
-      { numRuns: 2000 },
+      { numRuns: 500 },
     )
   })
 
@@ -110,7 +110,7 @@ describe('clientAddress', () => {
   it.each([',', '1.1.1.1,', '[', ']', ':', '1:', '%', '1', ' ', '[:', ':1'])(
     '[0.7.11] clientAddress and addressBucket of text that repeats %j take a number of steps that grows with the length',
     (unit) => {
-      const text = unit.repeat(1_000_000)
+      const text = unit.repeat(200_000)
       expectToEnd(() => {
         for (const tail of ['', 'x', ']', ':', ']:']) {
           clientAddress(peer, text + tail, 1)

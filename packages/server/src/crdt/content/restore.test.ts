@@ -42,7 +42,7 @@ describe('[17.6] restoring a version', () => {
         shows(laterWanted)
         expect(open.restore(later)).toBeNull()
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     )
   })
 

@@ -95,7 +95,7 @@ function replay(random: Random, steps: number) {
 describe('[V2] an index and Yjs', () => {
   test('[V2] an index agrees with Yjs after each update of a session', () => {
     const random = createRandom()
-    for (let i = 0; i < rounds(20); i++) {
+    for (let i = 0; i < rounds(8); i++) {
       const { server, index, problems } = replay(random, 20 + random(150))
       expect(problems).toEqual([])
       expect(difference(index, server, 'deleted or collected')).toBeUndefined()
@@ -104,7 +104,7 @@ describe('[V2] an index and Yjs', () => {
 
   test('[V2] an index of broadcasts agrees with Yjs, also about items that Yjs deletes by itself', () => {
     const random = createRandom(testSeed + 1)
-    for (let i = 0; i < rounds(20); i++) {
+    for (let i = 0; i < rounds(8); i++) {
       const { server, broadcasts } = replay(random, 20 + random(150))
       expect(difference(broadcasts, server, 'collected')).toBeUndefined()
     }
@@ -112,7 +112,7 @@ describe('[V2] an index and Yjs', () => {
 
   test('[V2] an index agrees with Yjs if it is built from rows, from merged rows or from a snapshot with rows', () => {
     const random = createRandom(testSeed + 2)
-    for (let i = 0; i < rounds(20); i++) {
+    for (let i = 0; i < rounds(8); i++) {
       const { server, broadcasts, rows } = replay(random, 20 + random(150))
       expect(isEqual(DocumentIndex.of(rows), broadcasts)).toBe(true)
       const merged = pieces(rows, 12, random).map((some) => Y.mergeUpdates(some))
@@ -133,7 +133,7 @@ describe('[V2] an index and Yjs', () => {
   test('[V2] an index agrees with Yjs after hostile updates', () => {
     const random = createRandom(testSeed + 3)
     let accepted = 0
-    for (let tried = 0; tried < rounds(4_000);) {
+    for (let tried = 0; tried < rounds(1_500);) {
       let doc = new Y.Doc({ gc: random(4) > 0 })
       let index = new DocumentIndex()
       let rows: Uint8Array[] = []
@@ -157,12 +157,12 @@ describe('[V2] an index and Yjs', () => {
       expect(difference(DocumentIndex.of([merged]), doc, 'deleted or collected')).toBeUndefined()
       expect(difference(DocumentIndex.of([merged]), docOf(merged), 'deleted or collected')).toBeUndefined()
     }
-    expect(accepted).toBeGreaterThan(800)
+    expect(accepted).toBeGreaterThan(300)
   })
 
   test('[V2] an index that moved to another thread equals the original, also after a change', async () => {
     const random = createRandom(testSeed + 4)
-    for (let i = 0; i < rounds(10); i++) {
+    for (let i = 0; i < rounds(4); i++) {
       const { index, server } = replay(random, 100)
       const moved = await DocumentIndex.fromMessage(structuredClone(index.toMessage()))
       expect(isEqual(moved, index)).toBe(true)
@@ -196,28 +196,28 @@ describe('[S2] an index from a thread', () => {
     return index
   }
 
-  test('[S2] the event loop is not blocked while it reads an index of 100,000 Yjs client ids from the message of a thread', async () => {
-    const structs = times(100_000, (i) => ({ client: 100_000 - i, clock: 0, structs: [{ gc: 1 }] }))
+  test('[S2] the event loop is not blocked while it reads an index of 40,000 Yjs client ids from the message of a thread', async () => {
+    const structs = times(40_000, (i) => ({ client: 40_000 - i, clock: 0, structs: [{ gc: 1 }] }))
     const index = await arrive(DocumentIndex.of([update({ structs })]).toMessage())
-    expect(index.size).toBe(100_000)
-    expect(clocksOf(index).size).toBe(100_000)
+    expect(index.size).toBe(40_000)
+    expect(clocksOf(index).size).toBe(40_000)
   })
 
-  test('[S2] the event loop is not blocked while it reads an index of a million deleted ranges from the message of a thread', async () => {
-    const count = 1_000_000
+  test('[S2] the event loop is not blocked while it reads an index of 100,000 deleted ranges from the message of a thread', async () => {
+    const count = 100_000
     const ranges = times(count, (i) => [i * 3, 1] as const)
     const parts = [
       struct({ content: text('x'.repeat(count * 3)) }),
       update({ deletes: [{ client: 5, ranges }] }),
     ]
     const index = await arrive(DocumentIndex.of(parts).toMessage())
-    accept(index, update({ deletes: [{ client: 5, ranges: [[1_500_001, 1]] }] }))
-    expect([1_500_000, 1_500_001, 1_500_002].map((clock) => index.isDeleted(5, clock, 1))).toEqual([
+    accept(index, update({ deletes: [{ client: 5, ranges: [[150_001, 1]] }] }))
+    expect([150_000, 150_001, 150_002].map((clock) => index.isDeleted(5, clock, 1))).toEqual([
       true,
       true,
       false,
     ])
-    expect(index.isDeleted(5, 1_500_000, 2)).toBe(true)
+    expect(index.isDeleted(5, 150_000, 2)).toBe(true)
   })
 })
 

@@ -103,27 +103,27 @@ describe('[V1] the validation of random updates', () => {
         expect(session.run(list)).toBeUndefined()
         for (const key of Object.keys(total) as (keyof typeof total)[]) total[key] += session.counts[key]
       }),
-      { numRuns: rounds(50) },
+      { numRuns: rounds(20) },
     )
     reportCounts(context, total)
     expect(Math.min(...Object.values(total))).toBeGreaterThan(0)
   })
 
   test('[V1] the validation agrees with Yjs on real updates that are cut off at every byte', (context) => {
-    const trials = realUpdates(testSeed, rounds(200)).map((real) => {
+    const trials = realUpdates(testSeed, rounds(80)).map((real) => {
       const trial = new Trial(real)
       for (let end = 0; end < real.bytes.length; end++) trial.check(real.bytes.subarray(0, end))
       return trial
     })
     reportCounts(context, { 'cut updates': sum(trials, 'tried') })
-    expect(sum(trials, 'tried')).toBeGreaterThan(5_000)
+    expect(sum(trials, 'tried')).toBeGreaterThan(2_000)
   })
 
   test('[V1] the validation agrees with Yjs on real updates with 1 to 8 bytes changed', (context) => {
     const random = createRandom()
-    const reals = realUpdates(testSeed + 1, 500)
+    const reals = realUpdates(testSeed + 1, 200)
     const trials = reals.map((real) => new Trial(real))
-    for (let i = 0; i < rounds(30_000); i++) {
+    for (let i = 0; i < rounds(10_000); i++) {
       const index = random(reals.length)
       const bytes = (reals[index] as RealUpdate).bytes.slice()
       for (let changes = 1 + random(1 + random(8)); changes > 0; changes--) {
@@ -134,14 +134,14 @@ describe('[V1] the validation of random updates', () => {
       ;(trials[index] as Trial).check(bytes)
     }
     reportCounts(context, { 'changed updates': sum(trials, 'tried') })
-    expect(sum(trials, 'accepted')).toBeGreaterThan(300)
+    expect(sum(trials, 'accepted')).toBeGreaterThan(100)
   })
 
   test('[V1] the validation agrees with Yjs on hostile updates, one after the other on the same document', (context) => {
     const random = createRandom()
     let accepted = 0
     const codes: Record<string, number> = {}
-    for (let tried = 0; tried < rounds(6_000);) {
+    for (let tried = 0; tried < rounds(2_000);) {
       const doc = new Y.Doc({ gc: random(4) > 0 })
       if (random(2)) doc.getText('t').observe(() => {})
       const log: string[] = []
@@ -162,13 +162,13 @@ describe('[V1] the validation of random updates', () => {
       expect(stateOf(docOf(state))).toEqual(stateOf(doc))
     }
     reportCounts(context, codes)
-    expect(accepted).toBeGreaterThan(1_500)
+    expect(accepted).toBeGreaterThan(500)
   })
 
   test('[V1] the validation agrees with Yjs on random bytes', (context) => {
     const random = createRandom()
     const trial = new Trial({ base: Uint8Array.of(0, 0), bytes: Uint8Array.of() })
-    for (let i = 0; i < rounds(30_000); i++) {
+    for (let i = 0; i < rounds(10_000); i++) {
       const limit = [256, 12, 3][random(3)] as number
       trial.check(Uint8Array.from({ length: random(60) }, () => random(limit)))
     }
@@ -197,7 +197,7 @@ describe('[V1] the validation of texts', () => {
           expect(utf16Length(bytes, 0, bytes.length)).toBe(expected)
         },
       ),
-      { numRuns: rounds(5_000) },
+      { numRuns: rounds(2_000) },
     )
   })
 
@@ -216,7 +216,7 @@ describe('[V1] the validation of texts', () => {
       fc.property(fc.oneof(pieces, changed, fc.json()), (text) => {
         expect(validateUpdate(struct({ content: embed(text) }), new Map()).ok).toBe(isAllowed(text))
       }),
-      { numRuns: rounds(5_000) },
+      { numRuns: rounds(2_000) },
     )
   })
 
@@ -267,9 +267,9 @@ describe('[V1] the work of validating an update', () => {
     })
     const ofStructs = new Y.Doc()
     const text = ofStructs.getText('t')
-    for (let i = 0; i < 24_500; i++) text.insert((i * 7919) % (text.length + 1), 'abcde')
+    for (let i = 0; i < 8_000; i++) text.insert((i * 7919) % (text.length + 1), 'abcde')
     const structs = ofStructs.store.clients.get(ofStructs.clientID)?.length ?? 0
-    expect(structs).toBeGreaterThan(48_000)
+    expect(structs).toBeGreaterThan(15_000)
     const { steps, ...work } = workOf(Y.encodeStateAsUpdate(ofStructs), new Map(), {})
     expect(work).toEqual({ lookups: 1, isAccepted: true })
     // The structs are read in steps, and then their order is checked in steps.

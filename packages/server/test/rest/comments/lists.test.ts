@@ -137,9 +137,9 @@ describe.each(stores)('lists of annotations on %s', (store) => {
     { timeout: 120_000 },
     async () => {
       const calls = await tenantWithDocument()
-      const known = await fill(calls, 60)
+      const known = await fill(calls, 30)
       const random = createRandom()
-      for (let round = 0; round < rounds(60); round++) {
+      for (let round = 0; round < rounds(24); round++) {
         const filter = randomFilter(random)
         const expected = known.filter((one) => fits(one, filter)).sort(inOrder)
         if (filter.order !== 'asc') expected.reverse()

@@ -98,11 +98,11 @@ describe.each(stores)('moving documents with annotations on %s', (store) => {
         })
         await client.comments.add({ ...source, annotationId, commentData: long })
       }
-      await addTo(source, ids('s', 400))
+      await addTo(source, ids('s', 200))
       const { transactions } = await expectShortIterations(migrate)
       // A statement moves one annotation. A transaction moves 20 on SQLite, and 100 on PostgreSQL.
       expect(transactions.mostStatements).toBeLessThan(150)
-      expect(await get({ documentIds: ['new'] })).toHaveLength(552)
+      expect(await get({ documentIds: ['new'] })).toHaveLength(352)
       expect((await get({ documentIds: ['new'], annotationIds: ['long2'] }))[0]?.comments).toHaveLength(180)
     },
   )

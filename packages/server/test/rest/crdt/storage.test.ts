@@ -126,7 +126,7 @@ describe.each(stores)('crdt storage on %s', (store) => {
   test('[17.2] reads during a compaction return the complete content', async () => {
     const tenant = await given.tenant(server)
     // Each version is larger than the snapshot of the previous one, so it triggers a new snapshot.
-    const versions = Array.from('abcdefgh', (letter, index) => letter.repeat(1_000_000 + index * 1000))
+    const versions = Array.from('abcde', (letter, index) => letter.repeat(300_000 + index * 1000))
     await tenant.client.crdt.add(text(versions[0]!))
     const seen: Promise<unknown>[] = []
     for (const version of versions.slice(1)) {
@@ -192,12 +192,10 @@ describe.each(stores)('crdt storage on %s', (store) => {
       })
       const { bytes } = (await stored(tenant)).updates[0]!
       for (let index = 0; index < bytes.length; index++) {
-        for (const flip of [1, 0x80, 0xff]) {
-          const damaged = Uint8Array.from(bytes)
-          damaged[index]! ^= flip
-          await overwrite(tenant, 'e1', 1, damaged)
-          expect([200, 500]).toContain((await call(tenant, 'get', editorRef)).status)
-        }
+        const damaged = Uint8Array.from(bytes)
+        damaged[index]! ^= [1, 0x80, 0xff][index % 3]!
+        await overwrite(tenant, 'e1', 1, damaged)
+        expect([200, 500]).toContain((await call(tenant, 'get', editorRef)).status)
       }
       await overwrite(tenant, 'e1', 1, bytes)
       expect(await content(tenant)).toEqual({ a: [1, { b: 'c' }], d: 'text', e: 1.5 })

@@ -15,7 +15,7 @@ describe.each(stores)('documents deleted while clients open them, on %s', (store
   test('[0.8.1] [R7] a client that opens a deleted document recreates it, and the text that the client types is stored', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < 16; round++) {
       const document = { organizationId: 'org_1', documentId: `doc_${round}` }
       const name = `org_1/doc_${round}/content`
       const remove = () =>

@@ -1,8 +1,19 @@
 import { sql } from 'kysely'
+import type { Database } from '../../../src/store/engine/db.ts'
 import * as given from '../given.ts'
 import type { TestServer } from '../harness.ts'
-import { readSchema } from '../table/stored-schema.ts'
+import { readSchema, type StoredTable } from '../table/stored-schema.ts'
 import { table } from '../table/table.ts'
+
+const tablesOfKeys = new WeakMap<Database, Promise<StoredTable[]>>()
+
+/** The tables with rows of API keys. A server never changes them. */
+function readTablesOfKeys(database: Database): Promise<StoredTable[]> {
+  const read = async () => (await readSchema(database)).filter(({ columns }) => columns.includes('api_key'))
+  const tables = tablesOfKeys.get(database) ?? read()
+  tablesOfKeys.set(database, tables)
+  return tables
+}
 
 /** All rows of an API key, by table. */
 export async function stored(
@@ -10,8 +21,7 @@ export async function stored(
   { apiKey }: given.Tenant,
 ): Promise<Record<string, unknown[]>> {
   const found: Record<string, unknown[]> = {}
-  for (const { name, columns } of await readSchema(database)) {
-    if (!columns.includes('api_key')) continue
+  for (const { name } of await readTablesOfKeys(database)) {
     const { rows } = await sql<object>`select * from ${sql.table(name)} where api_key = ${apiKey}`.execute(
       database.read,
     )
@@ -41,6 +51,29 @@ export async function fill(
     await server.post(path, { data: given.exampleFor(tenant, operation) }, tenant.headers)
   }
   return addRowsWithoutExample(server, tenant)
+}
+
+/**
+ * Creates a tenant with the rows of another one, which is much faster than `fill`. On SQLite only, and without rows whose ids
+ * are unique in the whole database.
+ */
+export async function copyOf(server: TestServer, { apiKey }: given.Tenant): Promise<given.Tenant> {
+  const copy = await given.tenant(server)
+  const tables = await readTablesOfKeys(server.database)
+  await server.database.write(async (db) => {
+    await sql`pragma defer_foreign_keys = on`.execute(db)
+    for (const { name, columns } of tables) {
+      const others = columns.filter((column) => column !== 'api_key').map((column) => sql.ref(column))
+      // The new tenant has a key and a token of its own.
+      await sql`
+        insert or ignore into ${sql.table(name)} (api_key, ${sql.join(others)})
+        select ${copy.apiKey}, ${sql.join(others)} from ${sql.table(name)}
+        where api_key = ${apiKey} and not exists (select 1 from ${sql.table(name)} where api_key = ${copy.apiKey})`.execute(
+        db,
+      )
+    }
+  })
+  return copy
 }
 
 async function addRowsWithoutExample({ database }: TestServer, { apiKey }: given.Tenant) {
