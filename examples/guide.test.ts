@@ -43,7 +43,7 @@ describe.each(stores)('[E2] the code of the guides in a real browser, on %s', (s
       .end(page)
   })
   const pageErrors: string[] = []
-  let folder: string
+  let folder = ''
   let browser: Browser
 
   beforeAll(async () => {
@@ -58,7 +58,7 @@ describe.each(stores)('[E2] the code of the guides in a real browser, on %s', (s
   afterAll(async () => {
     await browser?.close()
     await new Promise((resolve) => site.close(resolve))
-    rmSync(folder, { recursive: true, force: true })
+    if (folder !== '') rmSync(folder, { recursive: true, force: true })
   })
 
   /** Opens a page that runs this code unchanged, except for the address of the server. Defines `token` first. */

@@ -6,13 +6,14 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
+import { afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import {
   createDatabase,
   givenOrStarted,
   type PostgresOptions,
   startPostgres,
 } from '../support/services/postgres.ts'
+import { findOrInstall, postgresPrograms } from '../support/services/programs.ts'
 import { postgresForTests } from '../support/services/shared-postgres.ts'
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url))
@@ -40,6 +41,9 @@ async function openSession(url: string): Promise<{ error: Promise<unknown> }> {
   await client.connect()
   return { error: once(client, 'error').then(([error]) => error as unknown) }
 }
+
+// Programs that the tests run do not say what is missing.
+beforeAll(() => void findOrInstall(postgresPrograms))
 
 afterEach(() => {
   vi.unstubAllEnvs()

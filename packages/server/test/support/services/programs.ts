@@ -108,7 +108,7 @@ export function findOrInstall(program: Program): string {
 function install(name: string, debianPackage: string, missing: string): void {
   console.log(`${name} is missing: installing the Debian package \`${debianPackage}\` with apt-get …`)
   const script = `
-    dpkg --status "$1" > /dev/null 2>&1 && exit
+    dpkg-query --show --showformat '\${db:Status-Status}' "$1" 2> /dev/null | grep --quiet --line-regexp installed && exit
     apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends "$1"`
   const lock = join(tmpdir(), 'plenum-apt-get.lock')
   const { status, stdout, stderr, error } = spawnSync(
