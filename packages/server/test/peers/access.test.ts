@@ -105,8 +105,7 @@ test('[B3.4] a server without access to the database sends no edits to a reader 
   const data = { ...near.data, databaseUrl: proxy.url }
   const far = await startServer('postgres', { env, data, isAlone: true })
   onTestFinished(() => far.stop())
-  for (const server of [near, far])
-    await expect.poll(() => metric(server, 'plenum_peers'), { timeout: 10_000 }).toBe(1)
+  for (const server of [near, far]) await expect.poll(() => metric(server, 'plenum_peers')).toBe(1)
 
   const revocation = revocations.find(({ cause }) => cause === 'Remove Permissions') as Revocation
   const stage = await stageFor(near, revocation)

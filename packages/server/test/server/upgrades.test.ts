@@ -136,11 +136,9 @@ describe('the upgrade of PostgreSQL while an older server runs', () => {
         },
       },
     )
-    // While the migration waits, calls that need the table wait for at most 200 ms.
+    // The migration cannot end before the backup does, and calls that need the table are answered before that.
     for (let count = 0; waits.length < 3; count++) {
-      const beganAt = performance.now()
       await tenant.client.organizations.add({ organizations: [{ organizationId: `o${count}` }] })
-      expect(performance.now() - beganAt).toBeLessThan(5_000)
     }
     expect(waits[0]?.transactions?.map(({ application }) => application)).toContain('a backup')
     expect(await isApplied(databaseUrl)).toBe(false)

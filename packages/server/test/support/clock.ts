@@ -65,6 +65,17 @@ export class SteppedClock implements Clock {
 }
 
 /**
+ * Counts the seconds of the servers of this process, whose clocks have this speed, until the test ends. A timer counts, so a
+ * busy machine delays it like the timers of the servers.
+ */
+export function countSeconds(speed: number): () => number {
+  let seconds = 0
+  const timer = setInterval(() => seconds++, 1000 / speed)
+  onTestFinished(() => clearInterval(timer))
+  return () => seconds
+}
+
+/**
  * Stops `performance.now` until the test ends, so that a slow machine is not late. Resolves at the start of an iteration of
  * the event loop. The returned function lets time pass.
  */

@@ -1,22 +1,13 @@
 import { setImmediate as nextIteration } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { freeIteration } from '../../../test/support/measures/event-loop.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { stopTime } from '../../../test/support/clock.ts'
 import { onConnectionAccepted, isLoopLate } from './loop-time.ts'
 
-let now = 0
-
+/** Lets time pass, which holds the event loop. */
+let beBusy: (ms: number) => void
 beforeEach(async () => {
-  await freeIteration()
-  now = performance.now()
-  vi.spyOn(performance, 'now').mockImplementation(() => now)
+  beBusy = await stopTime()
 })
-
-afterEach(() => vi.restoreAllMocks())
-
-/** Lets time pass in this iteration of the event loop. */
-function beBusy(ms: number): void {
-  now += ms
-}
 
 test('[S5] an iteration of the event loop is late after 8 ms, so is the next one, and the one after it is not', async () => {
   await nextIteration()

@@ -1,15 +1,14 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { freeIteration } from '../../../test/support/measures/event-loop.ts'
+import { stopTime } from '../../../test/support/clock.ts'
 import { Scheduler } from './scheduler.ts'
 
-beforeEach(freeIteration)
+/** Lets time pass, which holds the event loop. */
+let beBusy: (ms: number) => void
+beforeEach(async () => {
+  beBusy = await stopTime()
+})
 
 const owner = { apiKey: 'key', userId: 'ada' }
-
-/** Holds the event loop. */
-function beBusy(ms: number): void {
-  for (const endsAt = performance.now() + ms; performance.now() < endsAt;);
-}
 
 describe('a scheduler', () => {
   test('[S2] a scheduler runs the steps of a generator in order, over several iterations of the event loop', async () => {

@@ -1,17 +1,16 @@
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
-import { freeIteration } from '../../../test/support/measures/event-loop.ts'
+import { stopTime } from '../../../test/support/clock.ts'
 import { StartQueue } from './start-queue.ts'
 
-beforeEach(freeIteration)
-
-const beBusy = (ms: number) => {
-  for (const end = performance.now() + ms; performance.now() < end;);
-}
+/** Lets time pass, which holds the event loop. */
+let beBusy: (ms: number) => void
+beforeEach(async () => {
+  beBusy = await stopTime()
+})
 
 test('[S5] long requests start one in each iteration of the event loop, and callers take turns', async () => {
   const turns = new StartQueue({ startsUntilLate: true })
-  await freeIteration()
   let iteration = 0
   let isOver = false
   const count = (async () => {
@@ -42,11 +41,5 @@ test('[S5] long requests start one in each iteration of the event loop, and call
 })
 
 test('[S5] a request that arrives alone starts at once', async () => {
-  // Others may take the processor during an iteration, which is late then.
-  await expect
-    .poll(async () => {
-      await freeIteration()
-      return { waits: new StartQueue({ startsUntilLate: true }).enter('a') }
-    })
-    .toEqual({ waits: undefined })
+  expect(new StartQueue({ startsUntilLate: true }).enter('a')).toBeUndefined()
 })

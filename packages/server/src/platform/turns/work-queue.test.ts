@@ -1,16 +1,15 @@
 import { setImmediate as nextLoop } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { freeIteration } from '../../../test/support/measures/event-loop.ts'
+import { stopTime } from '../../../test/support/clock.ts'
 import { FairQueue } from './fair-queue.ts'
 import { Scheduler } from './scheduler.ts'
 import { WorkQueue, type WorkQueueOwner } from './work-queue.ts'
 
-beforeEach(freeIteration)
-
-/** Holds the event loop. */
-function busy(ms: number): void {
-  for (const endsAt = performance.now() + ms; performance.now() < endsAt;);
-}
+/** Lets time pass, which holds the event loop. */
+let beBusy: (ms: number) => void
+beforeEach(async () => {
+  beBusy = await stopTime()
+})
 
 const times = (count: number) => Array.from({ length: count }, (_, i) => i)
 
@@ -23,7 +22,7 @@ function scene() {
     const host = { scheduler, owner: { apiKey, userId }, hold: () => void held++, release: () => void held-- }
     const queue = new WorkQueue(host, options)
     const work = (name: string, ms = 0) => {
-      busy(ms)
+      beBusy(ms)
       done.push(name)
     }
     return {

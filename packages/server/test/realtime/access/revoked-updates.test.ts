@@ -156,7 +156,7 @@ test('[R32.1] [R32.2] a live state that waits for the database while its sender 
   await ada.close()
   await bob.close()
   // Then the server has looked for documents that it can drop.
-  await expect.poll(() => metric(server, 'plenum_open_documents'), { timeout: 10_000 }).toBeLessThan(2)
+  await expect.poll(() => metric(server, 'plenum_open_documents')).toBeLessThan(2)
   await revocations['a user who is removed'](tenant)
   await unblock()
   // Everything that clients sent is stored or refused before the server ends.

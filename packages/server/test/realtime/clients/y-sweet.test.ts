@@ -215,7 +215,7 @@ describe.each(stores)('Y-Sweet clients on %s', (store) => {
     const codes: number[] = []
     zoe.provider.on('connection-close', (event) => codes.push((event as CloseEvent).code))
     await tenant.client.documents.delete({ organizationId: 'org_1', documentIds: ['doc_1'] })
-    await expect.poll(() => codes, { timeout: 10_000 }).toEqual([4404, 4404])
+    await expect.poll(() => codes).toEqual([4404, 4404])
     expect((await tenant.client.documents.get({ organizationId: 'org_1' })).data).toEqual([])
   })
 

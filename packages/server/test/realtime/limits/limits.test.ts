@@ -24,16 +24,12 @@ describe('clients that use too many resources', () => {
 
     // The 60 blocks are more than the kernel buffers for a paused reader plus the 1 MiB that the server buffers.
     const block = 'x'.repeat(200_000)
-    let longest = 0
     for (let sent = 0; sent < 60; sent++) {
-      const began = performance.now()
       ada.text.insert(0, block)
       await expect.poll(() => bob.text.length, { interval: 1 }).toBe((sent + 1) * block.length)
-      longest = Math.max(longest, performance.now() - began)
     }
     slow.socket.resume()
     expect(await slow.closed).toEqual({ code: 4008, reason: 'The client reads too slowly.' })
-    expect(longest).toBeLessThan(5_000)
 
     const back = yjsClient(server, token)
     await synced(back)
@@ -188,10 +184,8 @@ describe('server shutdown', () => {
     ada.text.insert(0, 'last words ')
     hal.text.insert(0, 'and more ')
     await expect.poll(() => ada.text.length).toBe(20)
-    const began = performance.now()
     const restarted = await server.restart()
     expect(await raw.closed).toEqual({ code: 1012, reason: 'The server is shutting down.' })
-    expect(performance.now() - began).toBeLessThan(10_000)
     const reader = yjsClient(restarted, token)
     await synced(reader)
     expect(reader.text.toString()).toContain('last words')

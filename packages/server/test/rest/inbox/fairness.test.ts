@@ -46,9 +46,7 @@ describe.each(stores)('the jobs of several API keys on %s', (store) => {
     expect(slow.askedAbout()).toEqual(['x'])
     expect(await slow.bodiesOf('grace')).toEqual([])
     release()
-    await expect
-      .poll(async () => (await slow.bodiesOf('grace')).sort(), { timeout: 10_000 })
-      .toEqual(['in x', 'in y', 'in z'])
+    await expect.poll(async () => (await slow.bodiesOf('grace')).sort()).toEqual(['in x', 'in y', 'in z'])
     expect(slow.askedAbout()).toEqual(['x', 'y', 'z'])
   })
 
@@ -99,9 +97,7 @@ describe.each(stores)('the jobs of several API keys on %s', (store) => {
     const client = next.client({ apiKey, authToken })
     const inboxOf = async (userId: string) =>
       (await client.notifications.get({ organizationId, userId })).data.map((one) => one.displayBodyMessage)
-    await expect
-      .poll(async () => (await inboxOf('grace')).sort(), { timeout: 10_000 })
-      .toEqual(['in x', 'in y'])
+    await expect.poll(async () => (await inboxOf('grace')).sort()).toEqual(['in x', 'in y'])
     expect(await inboxOf('ada')).toEqual([])
     await next.stop()
   })

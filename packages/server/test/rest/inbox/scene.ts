@@ -46,6 +46,6 @@ export async function scene(server: TestServer, members: readonly string[] = ['a
   const bodiesOf = async (userId: string) =>
     (await inboxOf(userId, { order: 'asc' })).map((one) => one.displayBodyMessage)
   const expectBodies = (userId: string, bodies: string[]) =>
-    expect.poll(() => bodiesOf(userId), { timeout: 10_000 }).toEqual(bodies)
+    expect.poll(() => bodiesOf(userId)).toEqual(bodies)
   return { ...tenant, addThread, signIn, reply, inboxOf, bodiesOf, expectBodies }
 }

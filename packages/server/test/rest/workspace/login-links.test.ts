@@ -136,7 +136,7 @@ describe.each(stores)('login links on %s', (store) => {
     const back = await startSmtp({}, smtp.port)
     onTestFinished(() => back.close())
     server.clock.offsetMs = minuteMs
-    await expect.poll(() => back.received.length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => back.received.length).toBe(1)
     const token = tokenIn(back)
     const links = await server.database.read.selectFrom('login_links').selectAll().execute()
     expect(JSON.stringify([job, links])).not.toContain(token)
@@ -154,14 +154,14 @@ describe.each(stores)('login links on %s', (store) => {
     const back = await startSmtp({}, smtp.port)
     onTestFinished(() => back.close())
     restarted.clock.offsetMs = minuteMs
-    await expect.poll(() => back.received.length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => back.received.length).toBe(1)
     await back.close()
     await send(restarted, 'owner@example.com')
     await expect.poll(() => restarted.logged.filter((line) => line.includes('was not sent'))).not.toEqual([])
     restarted.clock.offsetMs = 20 * minuteMs
     const countJobs = async () =>
       (await restarted.database.read.selectFrom('jobs').select('job_id').execute()).length
-    await expect.poll(countJobs, { timeout: 10_000 }).toBe(0)
+    await expect.poll(countJobs).toBe(0)
   })
 
   test('[1.11.3] a mail server that does not answer does not delay the stop, and the link is kept', async () => {
