@@ -6,7 +6,12 @@ import { compileSources } from './scripts/compile-sources.mjs'
 const ownClock = 'packages/client/src/**/*.test.ts'
 /** Repetitions and long waits, for `npm run test:long`. */
 const long = '**/*.long.test.ts'
-const setup = 'packages/server/test/support/setup.ts'
+/** How tests run that start servers. */
+const withServers = {
+  globalSetup: 'packages/server/test/support/services/global-setup.ts',
+  setupFiles: 'packages/server/test/support/setup.ts',
+  isolate: false,
+}
 
 const compiled = await compileSources()
 
@@ -51,23 +56,12 @@ export default defineConfig({
           name: 'all',
           include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'examples/*.test.ts'],
           exclude: [ownClock, long],
-          globalSetup: 'packages/server/test/support/services/global-setup.ts',
-          setupFiles: setup,
-          isolate: false,
+          ...withServers,
         },
       },
       // They count the timers of their process: nobody else may have set one.
       { extends: true, test: { name: 'client', include: [ownClock] } },
-      {
-        extends: true,
-        test: {
-          name: 'long',
-          include: [long],
-          globalSetup: 'packages/server/test/support/services/global-setup.ts',
-          setupFiles: setup,
-          isolate: false,
-        },
-      },
+      { extends: true, test: { name: 'long', include: [long], ...withServers } },
     ],
   },
 })
