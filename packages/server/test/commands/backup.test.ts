@@ -5,9 +5,10 @@ import type { Client } from '@plenum/client'
 import { expect, test } from 'vitest'
 import { interruptibleNetwork, plenumConnection } from '../support/clients/plenum-client.ts'
 import { newFolder } from '../support/data/folders.ts'
+import * as given from '../support/given.ts'
 import { runCommand, startProcess } from '../support/processes/process.ts'
 import { freePort } from '../support/services/postgres.ts'
-import { newSettings } from '../support/processes/settings.ts'
+import { newSettings, startWith } from '../support/processes/settings.ts'
 import { newTenant } from '../support/processes/tenant.ts'
 
 const documentsPerWrite = 5
@@ -48,8 +49,8 @@ function documentCounts(file: string): Map<string, number> {
 
 test('[D3] [D3.1] a backup during writes has everything that was answered before, and whole transactions only', async () => {
   const settings = await newSettings('sqlite')
-  const server = await startProcess('server', settings)
-  const { client } = await newTenant(settings, server.url)
+  const server = await startWith(settings)
+  const { client } = await given.tenant(server)
   const writing = writeWithoutPause(client)
   await expect.poll(() => writing.answered.length).toBeGreaterThan(50)
 
@@ -75,21 +76,21 @@ test('[D3] [D3.1] a backup during writes has everything that was answered before
   expect(running.stderr).toMatch(/in use by a server/)
 
   // A new machine, with a copy of the secret.
-  await server.terminate()
+  await server.end()
   const other = await newSettings('sqlite')
   copyFileSync(join(settings.DATA_DIR ?? '', 'secret.key'), join(other.DATA_DIR ?? '', 'secret.key'))
   expect(await runCommand(['restore', '--from', file], other)).toMatchObject({ code: 0 })
-  const restored = await startProcess('server', { ...other, PORT: new URL(server.url).port })
+  const restored = await startWith({ ...other, PORT: new URL(server.url).port })
   const [last = ''] = before.slice(-1)
   expect((await client.documents.get({ organizationId: last })).data).toBeTruthy()
-  await restored.terminate()
+  await restored.end()
 })
 
 test('[D3.2] [D4] the secret is copied only on request, and replaced data is kept', async () => {
   const settings = await newSettings('sqlite')
-  const server = await startProcess('server', settings)
-  await newTenant(settings, server.url)
-  await server.terminate()
+  const server = await startWith(settings)
+  await given.tenant(server)
+  await server.end()
   const folder = newFolder()
   await runCommand(['backup', '--to', folder], settings)
   const [plain = ''] = readdirSync(folder)
@@ -171,8 +172,8 @@ test('[D4.1] a backup that is damaged, changed, too new or of another secret is 
 
 test('[D4.2] a client that has seen more than the backup contains gets the restored values, and no event is missed', async () => {
   const settings = { ...(await newSettings('sqlite')), PORT: String(await freePort()) }
-  const server = await startProcess('server', settings)
-  const { client } = await newTenant(settings, server.url)
+  const server = await startWith(settings)
+  const { client } = await given.tenant(server)
   const document = { organizationId: 'acme', documentId: 'plan' }
   const set = (liveStateDataId: string, data: object) =>
     client.liveState.broadcast({ ...document, liveStateDataId, data: { ...data } })
@@ -197,9 +198,9 @@ test('[D4.2] a client that has seen more than the backup contains gets the resto
   await addThread('lost')
   const { after } = (await client.events.get()).data
   network.cut()
-  await server.terminate()
+  await server.end()
   await runCommand(['restore', '--from', file, '--replace'], settings)
-  await startProcess('server', settings)
+  await startWith(settings)
   // As many changes as the client has seen, and more.
   for (let n = 0; n < 5; n++) await set('b', { n })
   for (let n = 0; n < 3; n++) await addThread(`new ${n}`)

@@ -12,7 +12,8 @@ import {
   startServer,
 } from '../support/harness.ts'
 import { seed } from '../support/data/large-data.ts'
-import { runCommand, startCommand, startProcess } from '../support/processes/process.ts'
+import { runCommand, startCommand } from '../support/processes/process.ts'
+import { startWith } from '../support/processes/settings.ts'
 import { addThread, allRows, filledServer, withDatabase } from '../support/data/transfers.ts'
 
 test('[D8] [D8.1] [D8.2] a server on PostgreSQL continues with everything that was copied', async () => {
@@ -101,12 +102,12 @@ test('[D8.1] a target that differs, that servers use, or that is no PostgreSQL i
   expect(await allRows(target)).toEqual(before)
 
   const used = { ...settings, DATABASE_URL: await createEmptyPostgresDatabase() }
-  const server = await startProcess('server', used)
+  const server = await startWith(used)
   expect(await copy('--to', used.DATABASE_URL)).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('Stop all servers first'),
   })
-  await server.terminate()
+  await server.end()
   // The server has left its signing key.
   expect(await copy('--to', used.DATABASE_URL)).toMatchObject({ code: 0 })
 

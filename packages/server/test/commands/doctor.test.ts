@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { newFolder } from '../support/data/folders.ts'
 import { stores } from '../support/harness.ts'
 import { runCommand, startProcess } from '../support/processes/process.ts'
-import { newSettings } from '../support/processes/settings.ts'
+import { newSettings, startWith } from '../support/processes/settings.ts'
 import { mountSmallDisk } from '../support/faults/small-disk.ts'
 
 interface Report {
@@ -33,7 +33,7 @@ describe.each(stores)('[D5] doctor on %s', (store) => {
     const settings = await newSettings(store)
     const before = await diagnose({ ...settings, DATA_DIR: join(newFolder(), 'missing'), PORT: '0' })
     expect(before.failed).toEqual([])
-    const { url } = await startProcess('server', settings)
+    const { url } = await startWith(settings)
     const { port } = new URL(url)
     const beside = await diagnose({ ...settings, PORT: port })
     expect(beside.failed).toEqual([])
@@ -81,8 +81,8 @@ test('[D5] doctor reports a damaged database, files that others can read, and a 
 
 test('[D5] doctor reports data from the future, which a wrong clock of this machine explains', async () => {
   const settings = await newSettings('sqlite')
-  const server = await startProcess('server', settings)
-  await server.terminate()
+  const server = await startWith(settings)
+  await server.end()
   const db = new DatabaseSync(join(settings.DATA_DIR ?? '', 'plenum.db'))
   db.exec(`update signing_keys set created_at = ${Date.UTC(2100, 0)}`)
   db.close()

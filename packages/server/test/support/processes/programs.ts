@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildOnce } from '../../../../../scripts/build-once.mjs'
 import { buildServer, hashOfServer } from '../../../../../scripts/build-server.mjs'
@@ -18,10 +19,16 @@ const further = [
   'lab/programs/changed-server.ts',
 ]
 
+async function build(into: string): Promise<void> {
+  await buildServer(into, further)
+  // Without it, Node reads each file twice to find out its kind.
+  writeFileSync(join(into, 'package.json'), '{ "type": "module" }')
+}
+
 let folder: Promise<string> | undefined
 
 /** Returns the file of a program. The first call builds all programs, unless a process has done so from the same sources. */
 export async function programFile(program: Program): Promise<string> {
-  folder ??= buildOnce('programs', hashOfServer(further), (into) => buildServer(into, further))
+  folder ??= buildOnce('programs', hashOfServer(further), build)
   return join(await folder, files[program])
 }
