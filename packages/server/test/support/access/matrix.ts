@@ -1,7 +1,15 @@
 import { expectedRole, type UserGrants } from './oracle.ts'
 import { expectedResult, markOf, probe, type Access } from './probe.ts'
 import { type MatrixOptions, type Location, locations, type Row, rowsOf, Tally, type User } from './rows.ts'
-import { createFoldersAndDocuments, grantsOf, siblingKey, levelsOf, store, tokenWith } from './scenes.ts'
+import {
+  createFoldersAndDocuments,
+  documentIds,
+  grantsOf,
+  siblingKey,
+  levelsOf,
+  store,
+  tokenWith,
+} from './scenes.ts'
 import * as given from '../given.ts'
 import type { TestServer } from '../harness.ts'
 import type { RawClient, Role } from '../clients/raw-client.ts'
@@ -49,9 +57,11 @@ async function prepare(server: TestServer, options: MatrixOptions): Promise<Prep
   const { scene } = options
   const own = await given.tenant(server)
   const tenants = { own, sibling: await siblingKey(server, own), foreign: await given.tenant(server) }
-  await createFoldersAndDocuments(tenants.own, scene, ['o1', 'o2'])
-  await createFoldersAndDocuments(tenants.sibling, scene, ['o1'])
-  await createFoldersAndDocuments(tenants.foreign, scene, ['o1'])
+  // `locations` has only this document where nothing is granted.
+  const elsewhere = ['deep'] as const
+  await createFoldersAndDocuments(tenants.own, scene, { o1: documentIds, o2: elsewhere })
+  await createFoldersAndDocuments(tenants.sibling, scene, { o1: elsewhere })
+  await createFoldersAndDocuments(tenants.foreign, scene, { o1: elsewhere })
 
   const begunAt = secondsOf(server)
   const ends = {

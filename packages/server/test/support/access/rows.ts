@@ -1,6 +1,6 @@
 import type { Resource } from './oracle.ts'
 import type { ProbeResult } from './probe.ts'
-import { type DocumentId, granted, type Scene, type Source, sources } from './scenes.ts'
+import { type DocumentId, documentIds, granted, type Scene, type Source, sources } from './scenes.ts'
 import type { Role } from '../clients/raw-client.ts'
 import { type Dialect, dialects } from '../clients/raw-clients.ts'
 
@@ -13,7 +13,7 @@ export interface Location {
 
 /** Documents in, below, beside and above the granted resource, and the same ids where nothing is granted. */
 export const locations: readonly Location[] = [
-  ...(['flat', 'top', 'deep', 'mate', 'other'] as const).map((documentId): Location => ({
+  ...documentIds.map((documentId): Location => ({
     key: 'own',
     organizationId: 'o1',
     documentId,
@@ -45,7 +45,7 @@ export interface MatrixOptions {
   scene: Scene
   /** The index of the first source of grants and the first dialect; both rotate. */
   turn: number
-  /** Runs only every nth row, from another one in each turn. Up to 8, every grant is run in every turn. */
+  /** Runs only every nth row, from another one in each turn. */
   oneOf?: number
 }
 

@@ -14,6 +14,7 @@ export const documents = {
   other: 'aside',
 } as const
 export type DocumentId = keyof typeof documents
+export const documentIds = Object.keys(documents) as DocumentId[]
 
 /** An access type and the level that defines it. Documents outside that level have the opposite type by default. */
 export interface Scene {
@@ -41,7 +42,7 @@ function typesOf({ type, definedBy }: Scene): ReadonlyMap<string, AccessType> {
     key: [],
     folder: ['folder outer', 'folder aside'],
     subfolder: ['folder inner', 'folder aside'],
-    document: Object.keys(documents).map((id) => `document ${id}`),
+    document: documentIds.map((id) => `document ${id}`),
   }
   return new Map(levels[definedBy].map((level) => [level, type]))
 }
@@ -54,16 +55,16 @@ export function levelsOf(scene: Scene, documentId: DocumentId): DocumentLevels {
   return { levels: [...levels, 'organization o1'], types: typesOf(scene), defaultType: defaultTypeOf(scene) }
 }
 
-/** Creates the same folders and documents in each of these organizations. */
+/** Creates the same folders in each of these organizations, and the documents with these ids. */
 export async function createFoldersAndDocuments(
   { client }: given.Tenant,
   scene: Scene,
-  organizationIds: readonly string[],
+  idsByOrganization: Record<string, readonly DocumentId[]>,
 ): Promise<void> {
   const types = typesOf(scene)
   const typed = (level: string) => (types.has(level) ? { accessType: types.get(level) } : {})
   await client.apiKeyConfig.update({ defaultDocumentAccessType: defaultTypeOf(scene) })
-  for (const organizationId of organizationIds) {
+  for (const [organizationId, documentIds] of Object.entries(idsByOrganization)) {
     await client.organizations.add({ organizations: [{ organizationId }] })
     await client.folders.add({
       organizationId,
@@ -73,7 +74,8 @@ export async function createFoldersAndDocuments(
         ...(parentFolderId && { parentFolderId }),
       })),
     })
-    for (const [documentId, folderId] of Object.entries(documents)) {
+    for (const documentId of documentIds) {
+      const folderId = documents[documentId]
       const added = { documentId, ...typed(`document ${documentId}`) }
       await client.documents.add({ organizationId, documents: [added], ...(folderId && { folderId }) })
     }

@@ -30,8 +30,8 @@ export class Observer {
   readonly #document: ObservedDocument
   #unsaved: number
   #onReady!: () => void
-  /** Callbacks that wait for a user to be present. */
-  readonly #onPresent = new Map<string, () => void>()
+  /** They run after each message. */
+  readonly #checks = new Set<() => void>()
 
   constructor(server: Pick<TestServer, 'url'>, { headers }: given.Tenant, document: ObservedDocument) {
     this.#document = document
@@ -42,6 +42,7 @@ export class Observer {
     this.#socket.socket.on('message', (data: Buffer, isBinary) => {
       if (isBinary) this.#receiveFrame(data)
       else this.#receiveMessage(JSON.parse(data.toString()) as ServerMessage)
+      for (const check of this.#checks) check()
     })
   }
 
@@ -61,14 +62,7 @@ export class Observer {
 
   /** Resolves with true when the user is in the presence list, and with false after 30 s. */
   sees(userId: string): Promise<boolean> {
-    if (this.present.has(userId)) return Promise.resolve(true)
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), 30_000)
-      this.#onPresent.set(userId, () => {
-        clearTimeout(timer)
-        resolve(true)
-      })
-    })
+    return this.#until(() => this.present.has(userId))
   }
 
   /** Waits until all messages that the server has sent so far have arrived. */
@@ -80,12 +74,24 @@ export class Observer {
     return wordsIn(textOf(...(this.#updates.get(editorId) ?? [])))
   }
 
-  /** Resolves when an awareness state with that word was received, or after 30 s. */
-  async receives(editorId: string, word: string): Promise<void> {
-    for (const endsAt = performance.now() + 30_000; performance.now() < endsAt;) {
-      if (this.hasReceived(editorId, word)) return
-      await this.settled()
-    }
+  /** Resolves with true when an awareness state with that word was received, and with false after 30 s. */
+  receives(editorId: string, word: string): Promise<boolean> {
+    return this.#until(() => this.hasReceived(editorId, word))
+  }
+
+  /** Resolves with true when the condition holds after a message, and with false after 30 s. */
+  #until(condition: () => boolean): Promise<boolean> {
+    if (condition()) return Promise.resolve(true)
+    return new Promise((resolve) => {
+      const end = (found: boolean) => {
+        clearTimeout(timer)
+        this.#checks.delete(check)
+        resolve(found)
+      }
+      const check = () => condition() && end(true)
+      const timer = setTimeout(() => end(false), 30_000)
+      this.#checks.add(check)
+    })
   }
 
   /** Whether an awareness state with that word was received. */
@@ -119,10 +125,7 @@ export class Observer {
   }
 
   #record(users: readonly { userId: string }[], states: readonly { liveStateDataId: string }[]): void {
-    for (const { userId } of users) {
-      this.present.add(userId)
-      this.#onPresent.get(userId)?.()
-    }
+    for (const { userId } of users) this.present.add(userId)
     for (const { liveStateDataId } of states) this.liveStates.add(liveStateDataId)
   }
 }
