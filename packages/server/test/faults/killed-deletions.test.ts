@@ -10,6 +10,7 @@ import * as given from '../support/given.ts'
 import { secretKey, startServer } from '../support/harness.ts'
 import { seed } from '../support/data/large-data.ts'
 import { startProcess } from '../support/processes/process.ts'
+import { startWith } from '../support/processes/settings.ts'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'plenum-killed-'))
 const env = { DATA_DIR: dataDir, SECRET_KEY: secretKey }
@@ -76,11 +77,11 @@ test(
     expect(count).toBeLessThan(documents)
     expect(isBegun).toBe(true)
 
-    const next = await startProcess('server', env)
+    const next = await startWith(env)
     const reader = createClient({ url: next.url, ...credentials })
     expect((await reader.documents.get({ organizationId, pageSize: 1000 })).data).toEqual([])
     expect((await reader.organizations.get({ organizationIds: [organizationId] })).data).toEqual([])
-    await next.terminate()
+    await next.end()
     expect(await countAll()).toEqual({ count: 0, isBegun: false })
   },
 )
@@ -130,10 +131,10 @@ test(
 
     // A server that stops leaves the rest to the next one.
     for (let left = 1; left > 0; left = await rowsLeft()) {
-      const next = await startProcess('server', env)
+      const next = await startWith(env)
       const reader = createClient({ url: next.url, ...credentials })
       expect((await reader.notifications.get(place)).data).toEqual([])
-      await next.terminate()
+      await next.end()
     }
   },
 )
@@ -164,13 +165,13 @@ test(
     expect(moved).toBeLessThan(users)
     expect(moved + (await grantsOn('d1'))).toBe(users)
 
-    const next = await startProcess('server', env)
+    const next = await startWith(env)
     const reader = createClient({ url: next.url, ...credentials })
     const documents = async () => (await reader.documents.get({ organizationId })).data.map(({ id }) => id)
     await expect.poll(documents).toEqual(['d2'])
     const userIds = ['u1', `u${users}`]
     expect((await reader.users.get({ organizationId, documentId: 'd2', userIds })).data).toHaveLength(2)
-    await next.terminate()
+    await next.end()
     expect(await grantsOn('d2')).toBe(users)
   },
 )

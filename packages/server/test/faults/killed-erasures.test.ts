@@ -6,6 +6,7 @@ import { afterAll, expect, test } from 'vitest'
 import * as given from '../support/given.ts'
 import { secretKey, startServer } from '../support/harness.ts'
 import { startProcess } from '../support/processes/process.ts'
+import { startWith } from '../support/processes/settings.ts'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'plenum-killed-erasure-'))
 const env = { DATA_DIR: dataDir, SECRET_KEY: secretKey }
@@ -41,12 +42,12 @@ test(
     await expect.poll(() => left(client), { interval: 1, timeout: 60_000 }).toBeLessThan(1000)
     await victim.kill()
 
-    const next = await startProcess('server', env)
+    const next = await startWith(env)
     const reader = createClient({ url: next.url, ...credentials })
     const status = async () => (await reader.userData.deleteStatus(data)).data
     await expect.poll(async () => (await status()).isDeleteCompleted, { timeout: 60_000 }).toBe(true)
     expect(await left(reader)).toBe(0)
     expect((await reader.users.get({ organizationId })).data).toEqual([])
-    await next.terminate()
+    await next.end()
   },
 )

@@ -274,34 +274,34 @@ describe('a failing database', () => {
 })
 
 describe('many documents opened at once', () => {
-  test('[R16.5] on PostgreSQL, a client opens 200 documents at once, and another tenant does not wait for all of them', async () => {
+  test('[R16.5] on PostgreSQL, a client opens 100 documents at once, and another tenant does not wait for all of them', async () => {
     const { server, tenant } = await withPostgres()
     const other = await given.tenant(server)
     const token = await tokenFor(other)
     const crowd = await RealtimeSocket.connect(server, await tokenFor(tenant))
     const place = { organizationId: 'org_1', topics: [] }
-    for (let ref = 1; ref <= 200; ref++) crowd.send({ type: 'open', ref, documentId: `d${ref}`, ...place })
+    for (let ref = 1; ref <= 100; ref++) crowd.send({ type: 'open', ref, documentId: `d${ref}`, ...place })
     crowd.send({ type: 'ping' })
     await crowd.take('pong')
     const alone = yjsClient(server, token)
     await synced(alone)
-    expect(crowd.messages.length).toBeLessThan(200)
+    expect(crowd.messages.length).toBeLessThan(100)
     const opened = () => crowd.messages.filter(({ type }) => type === 'opened').length
-    await expect.poll(opened, { timeout: 50_000 }).toBe(200)
+    await expect.poll(opened, { timeout: 50_000 }).toBe(100)
     expect(server.logged.filter((line) => line.includes('"level":"error"'))).toEqual([])
   })
 
-  test('[R9] [R9.1] a client that is opening 200 documents loses an open document at once when its organization is disabled', async () => {
+  test('[R9] [R9.1] a client that is opening 100 documents loses an open document at once when its organization is disabled', async () => {
     const { server, tenant } = await withPostgres()
     const crowd = await RealtimeSocket.connect(server, await tokenFor(tenant))
     const place = { organizationId: 'org_1', topics: [] }
     await crowd.open('d0', { ref: 1, topics: [] })
-    for (let ref = 2; ref <= 200; ref++) crowd.send({ type: 'open', ref, documentId: `d${ref}`, ...place })
+    for (let ref = 2; ref <= 100; ref++) crowd.send({ type: 'open', ref, documentId: `d${ref}`, ...place })
     crowd.send({ type: 'ping' })
     await crowd.take('pong')
     await tenant.client.organizations.updateDisableState({ organizationIds: ['org_1'], disabled: true })
     expect(await crowd.take('closed', { ref: 1 })).toMatchObject({ code: 4403 })
-    expect(crowd.messages.length).toBeLessThan(133)
+    expect(crowd.messages.length).toBeLessThan(67)
   })
 })
 
@@ -391,7 +391,7 @@ describe('many documents on one connection', () => {
 describe('a client that sends too much', () => {
   const server = useServer('sqlite', { isOwn: true })
 
-  test('[R14] a client that requests the document a thousand times at once gets fewer than 50 answers and all content', async () => {
+  test('[R14] a client that requests the document 200 times at once gets fewer than 50 answers and all content', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const ada = yjsClient(server, token)
@@ -410,7 +410,7 @@ describe('a client that sends too much', () => {
       Y.applyUpdate(doc, decoding.readVarUint8Array(decoding.createDecoder(data.subarray(2))))
     })
     await once(greedy, 'open')
-    for (let asked = 0; asked < 1_000; asked++) greedy.send(frame(0, Uint8Array.of(0)))
+    for (let asked = 0; asked < 200; asked++) greedy.send(frame(0, Uint8Array.of(0)))
     await eventually(() => answers).toBeGreaterThan(0)
     ada.text.insert(0, 'x')
     await eventually(() => doc.getText('content').length).toBe(2_000_001)
@@ -427,7 +427,7 @@ describe('a client that sends too much', () => {
       await synced(client)
       return client
     }
-    const clients = await Promise.all(Array.from({ length: 12 }, (_, index) => open(`e${index}`)))
+    const clients = await Promise.all(Array.from({ length: 7 }, (_, index) => open(`e${index}`)))
     const busy = server.database.write(() => new Promise<void>((resolve) => (release = resolve)))
     for (const { text } of clients) text.insert(0, 'x'.repeat(1_000_000))
     await eventually(() => clients.every(({ provider }) => provider.ws?.bufferedAmount === 0)).toBe(true)
@@ -441,25 +441,25 @@ describe('a client that sends too much', () => {
         .select('last_updated')
         .where('document_id', '=', 'large')
         .execute()
-    await eventually(stored).toHaveLength(12)
+    await eventually(stored).toHaveLength(7)
     const editorsAt = new Map<number, number>()
     for (const { last_updated: at } of await stored()) editorsAt.set(at, (editorsAt.get(at) ?? 0) + 1)
     expect(Math.max(...editorsAt.values())).toBeLessThanOrEqual(5)
   })
 
-  test('[R8] 4,000 small updates that arrive together are stored in at least 8 batches', async () => {
+  test('[R8] 1,500 small updates that arrive together are stored in at least 3 batches', async () => {
     const tenant = await given.tenant(server)
     const doc = new Y.Doc()
     const updates: Uint8Array[] = []
     doc.on('update', (update: Uint8Array) => updates.push(update))
-    for (let typed = 0; typed < 4_000; typed++) doc.getText('content').insert(0, 'x')
+    for (let typed = 0; typed < 1_500; typed++) doc.getText('content').insert(0, 'x')
     const socket = new WebSocket(socketUrl(server, `/yjs/org_1/many/note?token=${await tokenFor(tenant)}`))
     await once(socket, 'open')
     for (const update of updates) socket.send(frame(2, update))
     const reader = yjsClient(server, await tokenFor(tenant, 'bob'), { name: 'org_1/many/note' })
-    await eventually(() => reader.text.length).toBe(4_000)
+    await eventually(() => reader.text.length).toBe(1_500)
     const rows = (await rowsOf(server)).filter((row) => row.document_id === 'many')
-    expect(rows.length).toBeGreaterThanOrEqual(8)
+    expect(rows.length).toBeGreaterThanOrEqual(3)
     socket.terminate()
   })
 })

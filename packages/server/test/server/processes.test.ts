@@ -8,6 +8,7 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startPostgres } from '../support/services/postgres.ts'
 import { createPostgresDatabase } from '../support/harness.ts'
 import { failToStart, startProcess } from '../support/processes/process.ts'
+import { startWith } from '../support/processes/settings.ts'
 import { freePort } from '../support/services/postgres.ts'
 import type { ServerProcess } from '../support/processes/server-process.ts'
 import { synced } from '../support/clients/convergence.ts'
@@ -27,7 +28,7 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-async function createTenant({ url }: ServerProcess) {
+async function createTenant({ url }: { url: string }) {
   const { data } = await createClient({ url }).workspace.create({ ownerEmail: 'process@example.com' })
   const [apiKey] = Object.keys(data.apiKeyList) as [string]
   const workspace = { workspaceId: data.id, workspaceAuthToken: data.authToken }
@@ -230,18 +231,17 @@ describe('[O1] starting', () => {
     async (store) => {
       const env: Record<string, string> = { DATA_DIR: newFolder(), SECRET_KEY }
       if (store === 'postgres') env.DATABASE_URL = await createPostgresDatabase()
-      const server = await startProcess('server', env)
+      const server = await startWith(env)
       const credentials = await createTenant(server)
-      await server.terminate()
+      await server.end()
       expect(await failToStart({ ...env, SECRET_KEY: 'another key that is long enough to be one' })).toEqual({
         code: 1,
         says: expect.stringMatching(
           /^Plenum cannot start: SECRET_KEY does not match this database\. .+secret\.key in DATA_DIR\.\n$/,
         ),
       })
-      const again = await startProcess('server', env)
+      const again = await startWith(env)
       expect((await idsIn(again.url, credentials)).size).toBe(0)
-      expect(await again.terminate()).toBe(0)
     },
   )
 
