@@ -73,39 +73,42 @@ function isNotified(user: User): boolean {
   return follows(user) === true || (applies === 'ALL' && isMember)
 }
 
+const of = (wanted: Relation) => users.filter(({ relation }) => relation === wanted)
+const idsOf = (some: readonly User[]) => some.map(({ userId }) => userId)
+
 describe.each(stores)('the recipients of an event on %s', (store) => {
   const server = useServer(store)
-
-  test.each(visibilities)(
-    '[18.7] [18.7.1] [25.6] preference and involvement decide who is notified of a $id annotation, and nobody outside its audience is',
-    async ({ id, fields, sees }) => {
-      const of = (wanted: Relation) => users.filter(({ relation }) => relation === wanted)
-      const members = users.filter(({ relation }) => relations[relation].isMember)
-      const { client, reply, inboxOf, addThread } = await scene(server, [
-        'ada',
-        ...members.map(({ userId }) => userId),
-      ])
-      const outside = users.filter((user) => !members.includes(user))
-      const field = { type: 'context' as const, id: 'team:red', organizationId }
-      for (const { userId } of [...outside, ...of('mentioned')]) {
-        const elsewhere = { type: 'folder' as const, id: 'elsewhere', organizationId }
-        const resources = [elsewhere, ...(/mentioned|guest/.test(userId) ? [field] : [])]
-        await client.permissions.add({ user: { userId }, permissions: { resources } })
-      }
+  /** The inbox of each user after news about all annotations. Each annotation is in a document of its own. */
+  async function receiveNews() {
+    const members = users.filter(({ relation }) => relations[relation].isMember)
+    const { client, reply, inboxOf, addThread } = await scene(server, ['ada', ...idsOf(members)])
+    const outside = users.filter((user) => !members.includes(user))
+    const field = { type: 'context' as const, id: 'team:red', organizationId }
+    const elsewhere = { type: 'folder' as const, id: 'elsewhere', organizationId }
+    for (const { userId } of [...outside, ...of('mentioned')]) {
+      const resources = [elsewhere, ...(/mentioned|guest/.test(userId) ? [field] : [])]
+      await client.permissions.add({ user: { userId }, permissions: { resources } })
+    }
+    const documentIds = visibilities.map(({ id }) => id)
+    await client.documents.add({
+      organizationId,
+      documents: documentIds.map((documentId) => ({ documentId })),
+    })
+    for (const name of Object.keys(preferences) as Preference[]) {
+      const { organization, document } = preferences[name] as Record<string, 'ALL' | undefined>
+      const userIds = idsOf(users.filter(({ preference }) => preference === name))
+      const set = (inbox: 'ALL', where: object) =>
+        client.notifications.setConfig({ organizationId, userIds, config: { inbox }, ...where })
+      if (organization) await set(organization, {})
+      if (document) await set(document, { documentIds })
+    }
+    const comments = [...of('commented'), ...of('guest'), ...of('unsubscribed')].map(({ userId }) => ({
+      commentText: 'x',
+      from: { userId },
+    }))
+    const mentions = of('mentioned').map(({ userId }) => `{{${userId}}}`)
+    for (const { id, fields } of visibilities) {
       const place = { organizationId, documentId: id }
-      await client.documents.add({ organizationId, documents: [{ documentId: id }] })
-      for (const { userId, preference } of users) {
-        const { organization, document } = preferences[preference] as Record<string, 'ALL' | undefined>
-        const set = (inbox: 'ALL', where: object) =>
-          client.notifications.setConfig({ organizationId, userIds: [userId], config: { inbox }, ...where })
-        if (organization) await set(organization, {})
-        if (document) await set(document, { documentIds: [id] })
-      }
-      const comments = [...of('commented'), ...of('guest'), ...of('unsubscribed')].map(({ userId }) => ({
-        commentText: 'x',
-        from: { userId },
-      }))
-      const mentions = of('mentioned').map(({ userId }) => `{{${userId}}}`)
       await addThread(
         'a',
         {
@@ -124,25 +127,35 @@ describe.each(stores)('the recipients of an event on %s', (store) => {
       }
       await reply('ada', 'news', { ...place, annotationId: 'a' })
       const ofDocument = async () => (await client.notifications.get({ ...place })).data.length
+      await expect.poll(ofDocument, { timeout: 20_000 }).toBe(1)
+    }
+    const inboxes = new Map<string, Awaited<ReturnType<typeof inboxOf>>>()
+    for (const userId of ['ada', ...idsOf(users)]) inboxes.set(userId, await inboxOf(userId))
+    return { client, inboxes }
+  }
+  let received: ReturnType<typeof receiveNews> | undefined
+
+  test.each(visibilities)(
+    '[18.7] [18.7.1] [25.6] preference and involvement decide who is notified of a $id annotation, and nobody outside its audience is',
+    async ({ id, sees }) => {
+      const { client, inboxes } = await (received ??= receiveNews())
       const expected = users.filter((user) => isNotified(user) && sees(user))
       expect(expected.length).toBeGreaterThan(3)
-      await expect.poll(ofDocument, { timeout: 20_000 }).toBe(1)
       // The backend sees to whom it was sent. Reads for a user hide what the user may not see, so they do not show it.
-      const [delivered] = (await client.notifications.get(place)).data
+      const [delivered] = (await client.notifications.get({ organizationId, documentId: id })).data
       const following = expected.filter((user) => follows(user) === true)
       expect(Object.keys(delivered?.notifyUsersByUserId ?? {}).length).toBe(following.length)
-      const notified: string[] = []
+      const notified: User[] = []
       for (const user of users) {
-        const found = await inboxOf(user.userId)
-        if (found.length > 0) notified.push(user.userId)
-        if (found.length > 0) {
-          expect(found).toMatchObject([
-            { displayBodyMessage: 'news', isUnread: true, forYou: follows(user) === true },
-          ])
-        }
+        const found = inboxes.get(user.userId)!.filter(({ metadata }) => metadata?.documentId === id)
+        if (found.length === 0) continue
+        notified.push(user)
+        expect(found).toMatchObject([
+          { displayBodyMessage: 'news', isUnread: true, forYou: follows(user) === true },
+        ])
       }
-      expect(notified).toEqual(expected.map(({ userId }) => userId))
-      expect(await inboxOf('ada')).toEqual([])
+      expect(idsOf(notified)).toEqual(idsOf(expected))
+      expect(inboxes.get('ada')).toEqual([])
     },
   )
 })
