@@ -1,85 +1,83 @@
 import type { Operation } from '@plenum/protocol'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import * as given from '../support/given.ts'
 import { fill, normalized, stored } from '../support/data/filled-tenant.ts'
-import { stores, type TestServer, useServer } from '../support/harness.ts'
-import { type Entry, table } from '../support/table/table.ts'
+import { quickPost } from '../support/clients/quick-http.ts'
+import { anyStore, stores, type TestServer, useServer } from '../support/harness.ts'
+import { table } from '../support/table/table.ts'
 
-describe.each(stores)('[P13] tenants on %s', (store) => {
-  const server = useServer(store, { isOwn: true })
-  const pristine = useServer(store, { isOwn: true })
+async function threeTenants(of: TestServer) {
+  const first = await given.tenant(of)
+  const { data } = await first.client.apiKeys.create({ ownerEmail: 'sibling@example.com', type: 'testing' })
+  return { first, sibling: await given.keyOf(of, first, data.apiKey), stranger: await given.tenant(of) }
+}
 
-  async function threeTenants(of: TestServer) {
-    const first = await given.tenant(of)
-    const { data } = await first.client.apiKeys.create({ ownerEmail: 'sibling@example.com', type: 'testing' })
-    return { first, sibling: await given.keyOf(of, first, data.apiKey), stranger: await given.tenant(of) }
-  }
+describe('tenants', () => {
+  // Has no data of the filled tenants, so its answers show how unknown ids are answered.
+  const pristine = useServer(anyStore, { isOwn: true })
+  /** What the outsiders are answered there. */
+  let expected: unknown[]
 
-  test(
-    '[P13] calls with another API key or workspace neither change the data of a tenant nor reveal what exists',
-    { timeout: 240_000 },
-    async () => {
-      const { first, sibling, stranger } = await threeTenants(server)
-      await fill(server, first)
-      const before = await stored(server, first)
-      expect(
-        Object.entries(before)
-          .filter(([, rows]) => rows.length === 0)
-          .map(([name]) => name),
-      ).toEqual([])
-      // The server `pristine` has no data of the first tenant, so its answers show how unknown ids are answered.
-      const alone = await threeTenants(pristine)
-
-      for (const [outsider, twin] of [
-        [sibling, alone.sibling],
-        [stranger, alone.stranger],
-      ] as const) {
-        for (const entry of table) {
-          if (entry.operation.access === 'public') continue
-          const answer = await call(server, entry, outsider)
-          const expected = await call(pristine, entry, twin)
-          expect(normalized(answer, outsider), entry.path).toEqual(normalized(expected, twin))
-        }
-      }
-      expect(await stored(server, first)).toEqual(before)
-    },
-  )
-
-  async function call(on: TestServer, { operation, path }: Entry, tenant: given.Tenant) {
-    const { status, body } = await on.post(
-      path,
-      { data: given.exampleFor(tenant, operation) },
-      given.headersFor(tenant, operation.access),
-    )
-    return { status, body }
-  }
-
-  test('[P13] an operation that names an API key of another workspace answers as if the key did not exist', async () => {
-    const { first, stranger } = await threeTenants(server)
-    for (const entry of table.filter(({ operation }) => operation.access === 'workspace')) {
-      const input = entry.operation.example.input as Record<string, unknown>
-      if (!Object.hasOwn(input, 'apiKey')) continue
-      const ask = (apiKey: string) =>
-        server.post(entry.path, { data: { ...input, apiKey } }, given.headersFor(stranger, 'workspace'))
-      const { status, body } = await ask(first.apiKey)
-      expect({ status, body }).toEqual({
-        status: 404,
-        body: { error: { status: 'NOT_FOUND', message: 'API key not found.' } },
-      })
-      expect((await ask('key_that_never_was')).body).toEqual(body)
-    }
+  beforeAll(async () => {
+    expected = await askAsOutsiders(pristine, await threeTenants(pristine))
   })
-})
 
-describe.each(stores)('[0.2] credentials on %s', (store) => {
-  const server = useServer(store, { isOwn: true })
+  async function askAsOutsiders(
+    on: TestServer,
+    { sibling, stranger }: { sibling: given.Tenant; stranger: given.Tenant },
+  ) {
+    const answers: unknown[] = []
+    for (const outsider of [sibling, stranger]) {
+      for (const { operation, path } of table) {
+        if (operation.access === 'public') continue
+        const data = given.exampleFor(outsider, operation)
+        const answer = await quickPost(
+          `${on.url}${path}`,
+          { data },
+          given.headersFor(outsider, operation.access),
+        )
+        answers.push({ path, answer: normalized(answer, outsider) })
+      }
+    }
+    return answers
+  }
 
-  test(
-    '[0.2] every operation of an API key refuses wrong credentials, returns only the error and changes nothing',
-    { timeout: 240_000 },
-    async () => {
-      const tenant = await given.tenant(server)
-      const other = await given.tenant(server)
+  describe.each(stores)('[P13] [0.2] on %s', (store) => {
+    const server = useServer(store)
+    let tenants: Awaited<ReturnType<typeof threeTenants>>
+    let before: Awaited<ReturnType<typeof stored>>
+
+    // All calls of these tests are refused or are made by others, so all can have the same tenant.
+    beforeAll(async () => {
+      tenants = await threeTenants(server)
+      await fill(server, tenants.first)
+      before = await stored(server, tenants.first)
+    })
+
+    test('[P13] calls with another API key or workspace neither change the data of a tenant nor reveal what exists', async () => {
+      expect(Object.keys(before).filter((name) => before[name]?.length === 0)).toEqual([])
+      expect(await askAsOutsiders(server, tenants)).toEqual(expected)
+      expect(await stored(server, tenants.first)).toEqual(before)
+    })
+
+    test('[P13] an operation that names an API key of another workspace answers as if the key did not exist', async () => {
+      const { first, stranger } = tenants
+      for (const entry of table.filter(({ operation }) => operation.access === 'workspace')) {
+        const input = entry.operation.example.input as Record<string, unknown>
+        if (!Object.hasOwn(input, 'apiKey')) continue
+        const ask = (apiKey: string) =>
+          server.post(entry.path, { data: { ...input, apiKey } }, given.headersFor(stranger, 'workspace'))
+        const { status, body } = await ask(first.apiKey)
+        expect({ status, body }).toEqual({
+          status: 404,
+          body: { error: { status: 'NOT_FOUND', message: 'API key not found.' } },
+        })
+        expect((await ask('key_that_never_was')).body).toEqual(body)
+      }
+    })
+
+    test('[0.2] every operation of an API key refuses wrong credentials, returns only the error and changes nothing', async () => {
+      const { first: tenant, stranger: other } = tenants
       const { data } = await tenant.client.apiKeys.create({ ownerEmail: 'two@example.com', type: 'testing' })
       const sibling = await given.keyOf(server, tenant, data.apiKey)
       const revoked = sibling.authToken
@@ -89,8 +87,6 @@ describe.each(stores)('[0.2] credentials on %s', (store) => {
         userProperties: { name: 'U', email: 'u@example.com' },
         permissions: { resources: [] },
       })
-      await fill(server, tenant)
-      const before = await stored(server, tenant)
 
       const key = 'x-svc-api-key'
       const token = 'x-svc-auth-token'
@@ -132,21 +128,21 @@ describe.each(stores)('[0.2] credentials on %s', (store) => {
         ],
       ]
       let checks = 0
-      for (const { operation, path } of table.filter((entry) =>
-        ['apiKey', 'user'].includes(entry.operation.access),
-      )) {
-        for (const [state, headers, answer] of states) {
-          const { status, body } = await server.post(
-            path,
-            { data: given.exampleFor(tenant, operation) },
-            headers,
-          )
-          expect({ status, body }, `${path} with ${state}`).toEqual(answer(operation))
-          checks++
-        }
+      const entries = table.filter(({ operation }) => ['apiKey', 'user'].includes(operation.access))
+      for (const [index, { operation, path, version }] of entries.entries()) {
+        const body = JSON.stringify({ data: given.exampleFor(tenant, operation) })
+        // Older versions share the check, and databases only find keys and tokens: there each has every fourth state, in turns.
+        const hasAll = store === 'sqlite' && version === operation.versions.at(-1)
+        const tried = states.filter((_, i) => hasAll || (i + index) % 4 === 0)
+        const answers = await Promise.all(
+          tried.map(([, headers]) => quickPost(`${server.url}${path}`, body, headers)),
+        )
+        const named = (list: unknown[]) => list.map((answer, i) => ({ path, state: tried[i]?.[0], answer }))
+        expect(named(answers)).toEqual(named(tried.map(([, , answer]) => answer(operation))))
+        checks += answers.length
       }
-      expect(checks).toBeGreaterThan(1000)
+      expect(checks).toBeGreaterThan(store === 'sqlite' ? 1500 : 500)
       expect(await stored(server, tenant)).toEqual(before)
-    },
-  )
+    })
+  })
 })

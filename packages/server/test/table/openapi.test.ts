@@ -2,12 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isDeepStrictEqual } from 'node:util'
 import { type Operation, operations } from '@plenum/protocol'
 import JsonSchema from 'typebox/schema'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { clientTypesFolder } from '../../../../scripts/derive/client-types.ts'
 import { compare, derivedFiles, repair } from '../../../../scripts/derive/files.ts'
-import { fill } from '../support/data/filled-tenant.ts'
+import { copyOf, fill } from '../support/data/filled-tenant.ts'
+import { quickPost } from '../support/clients/quick-http.ts'
 import * as given from '../support/given.ts'
 import { useServer } from '../support/harness.ts'
 
@@ -56,9 +58,19 @@ function resolve<T extends object>(value: Referable<T>): T {
 const mediaOf = (message: Referable<Message>) => resolve(message).content['application/json']
 const valuesOf = (media: Media) => Object.values(media.examples).map((example) => resolve(example).value)
 
-/** Returns the validation errors of a value. The schema can refer to components of the document. */
+/** The schemas of the document that a schema refers to: validating with all of them takes much longer. */
+function schemasOf(schema: object, found: Record<string, object> = {}): Record<string, object> {
+  for (const [, name = ''] of JSON.stringify(schema).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+    if (Object.hasOwn(found, name)) continue
+    found[name] = resolve<object>({ $ref: `#/components/schemas/${name}` })
+    schemasOf(found[name], found)
+  }
+  return found
+}
+
+/** Returns the validation errors of a value. The schema can refer to schemas of the document. */
 const errorsOf = (schema: object, value: unknown) =>
-  JsonSchema.Errors({ components: document.components, ...schema }, value)[1]
+  JsonSchema.Errors({ components: { schemas: schemasOf(schema) }, ...schema }, value)[1]
 
 const describedAt = (path: string) => {
   const item = document.paths[path]
@@ -69,22 +81,20 @@ const describedAt = (path: string) => {
 describe('the OpenAPI document', () => {
   test('[0.1.7] the OpenAPI document has every operation under each version, and its aliases as deprecated', () => {
     const expected = table.flatMap(([name, { versions, path, aliases = [] }]) =>
-      versions.flatMap((version) => [
-        [`/${version}${path}`, version === versions.at(-1) ? name : `${name}.${version}`, false],
-        ...aliases.map((alias) => [
+      versions.flatMap((version): [string, unknown][] => [
+        [`/${version}${path}`, [version === versions.at(-1) ? name : `${name}.${version}`, false]],
+        ...aliases.map((alias): [string, unknown] => [
           `/${version}${alias}`,
-          expect.stringContaining(`${name}.${version}.alias`),
-          true,
+          [expect.stringContaining(`${name}.${version}.alias`), true],
         ]),
       ]),
     )
     const described = Object.entries(document.paths).map(([path, { post }]) => [
       path,
-      post.operationId,
-      post.deprecated ?? false,
+      [post.operationId, post.deprecated ?? false],
     ])
     expect(described).toHaveLength(expected.length)
-    expect(described).toEqual(expect.arrayContaining(expected))
+    expect(Object.fromEntries(described)).toEqual(Object.fromEntries(expected))
   })
 
   test('[0.1.7] the OpenAPI document has a unique id for each operation and a description for each family', () => {
@@ -125,7 +135,14 @@ describe('the OpenAPI document', () => {
 })
 
 describe('the answers of the server', () => {
-  const server = useServer('sqlite', { isOwn: true })
+  const server = useServer('sqlite')
+
+  /** Has the objects that all examples name. */
+  let filled: given.Tenant
+  beforeAll(async () => {
+    filled = await given.tenant(server)
+    await fill(server, filled)
+  })
 
   /** Checks that the document describes the HTTP code of the answer, and that an error is one of the examples there. */
   async function expectDescribed(
@@ -134,11 +151,16 @@ describe('the answers of the server', () => {
     headers: Record<string, string>,
     httpStatus?: number,
   ) {
-    const answer = await server.post(path, body, headers)
-    if (httpStatus !== undefined) expect([path, answer.status]).toEqual([path, httpStatus])
+    const answer = await quickPost(`${server.url}${path}`, body, headers)
     const response = describedAt(path).responses[answer.status]
-    expect([path, answer.status, response && 'described']).toEqual([path, answer.status, 'described'])
-    if (response && answer.status !== 200) expect(valuesOf(mediaOf(response))).toContainEqual(answer.body)
+    const shown = response ? valuesOf(mediaOf(response)) : []
+    const isDescribed =
+      response && (answer.status === 200 || shown.some((example) => isDeepStrictEqual(example, answer.body)))
+    expect({ path, answer, isDescribed }).toEqual({
+      path,
+      answer: { ...answer, status: httpStatus ?? answer.status },
+      isDescribed: true,
+    })
   }
 
   test('[0.2] the server answers wrong credentials and bodies as the OpenAPI document says', async () => {
@@ -166,16 +188,11 @@ describe('the answers of the server', () => {
 
   test('[0.1.7] each example that succeeds with the headers of an API key gets the message of the OpenAPI document', async () => {
     let successes = 0
-    const filledTenant = async () => {
-      const tenant = await given.tenant(server)
-      await fill(server, tenant)
-      return tenant
-    }
-    const shared = await filledTenant()
+    const shared = await copyOf(server, filled)
     /** Reads, and writes that take nothing away, leave the objects that the other examples name. */
     const tenantFor = ({ effect, versions }: Operation, name: string) => {
       if (effect !== 'read' && versions.length === 1) return given.tenant(server)
-      return effect === 'read' || !/delete|remove|migrate/.test(name) ? shared : filledTenant()
+      return effect === 'read' || !/delete|remove|migrate/.test(name) ? shared : copyOf(server, filled)
     }
     for (const [name, operation] of table) {
       if (!['apiKey', 'user'].includes(operation.access)) continue
@@ -183,7 +200,7 @@ describe('the answers of the server', () => {
         const tenant = await tenantFor(operation, name)
         const path = `/${version}${operation.path}`
         const data = given.exampleFor(tenant, operation)
-        const { status, body } = await server.post(path, { data }, tenant.headers)
+        const { status, body } = await quickPost(`${server.url}${path}`, { data }, tenant.headers)
         if (status !== 200) continue
         successes++
         const [shown] = valuesOf(mediaOf(describedAt(path).responses[200]!)) as (typeof body)[]
@@ -203,10 +220,8 @@ describe('the answers of the server', () => {
     ['v2', { rootFoldersOnly: true }, 'Folder(s) retrieved successfully.'],
   ])('[4.3] Get Folders under %s with %j answers "%s", as the OpenAPI document says', async (...row) => {
     const [version, input, message] = row
-    const tenant = await given.tenant(server)
-    await fill(server, tenant)
     const path = `/${version}/organizations/folders/get`
-    const { body } = await server.post(path, { data: { organizationId: 'org_1', ...input } }, tenant.headers)
+    const { body } = await server.post(path, { data: { organizationId: 'org_1', ...input } }, filled.headers)
     expect(body.result.message).toBe(message)
     const media = mediaOf(describedAt(path).responses[200]!)
     const result = (media.schema as { properties: { result: { properties: { message: object } } } })
@@ -225,7 +240,7 @@ describe('the answers of the server', () => {
 })
 
 describe('the pages of the server', () => {
-  const server = useServer('sqlite', { isOwn: true })
+  const server = useServer('sqlite')
   const get = (path: string, headers: Record<string, string> = {}) =>
     fetch(`${server.url}${path}`, { headers, redirect: 'manual' })
 
@@ -234,13 +249,15 @@ describe('the pages of the server', () => {
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
     expect(response.headers.get('content-encoding')).toBe('gzip')
-    expect(await response.json()).toEqual(document)
+    const text = await response.text()
+    // Not `toEqual`, which is slow for a megabyte.
+    expect(isDeepStrictEqual(JSON.parse(text), document)).toBe(true)
 
     const again = await get('/openapi.json', { 'if-none-match': response.headers.get('etag') ?? '' })
     expect([again.status, await again.text()]).toEqual([304, ''])
     const plain = await get('/openapi.json', { 'accept-encoding': 'identity' })
     expect(plain.headers.get('content-encoding')).toBe(null)
-    expect(await plain.json()).toEqual(document)
+    expect((await plain.text()) === text).toBe(true)
   })
 
   test('[0.1.7] /docs loads only files of the same server', async () => {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../../src/store/engine/db.ts'
+import { quickPost } from '../clients/quick-http.ts'
 import * as given from '../given.ts'
 import type { TestServer } from '../harness.ts'
 import { readSchema, type StoredTable } from '../table/stored-schema.ts'
@@ -48,7 +49,8 @@ export async function fill(
     if (operation.effect !== 'write' || !['apiKey', 'user'].includes(operation.access)) continue
     if (version === 'v1' && operation.versions.length > 1) continue
     if (/delete|remove|migrate/.test(verb)) continue
-    await server.post(path, { data: given.exampleFor(tenant, operation) }, tenant.headers)
+    const data = given.exampleFor(tenant, operation)
+    await quickPost(`${server.url}${path}`, { data }, tenant.headers)
   }
   return addRowsWithoutExample(server, tenant)
 }
