@@ -60,7 +60,7 @@ export default defineConfig({
         },
       },
       // They count the timers of their process: nobody else may have set one.
-      { extends: true, test: { name: 'client', include: [ownClock] } },
+      { extends: true, test: { name: 'client', include: [ownClock], isolate: false } },
       { extends: true, test: { name: 'long', include: [long], ...withServers } },
     ],
   },
