@@ -6,12 +6,13 @@ import { expectShortIterations } from '../../support/measures/loop-work.ts'
 import { runInShortSteps } from '../../support/measures/other-tenant.ts'
 import { activity, add, idsOf, organizationId, setImmutable, tenantWithLog } from './calls.ts'
 
-const many = 5000
 /** Nearly the maximum: an activity has at most 16 KiB. */
 const largeBytes = 16_000
 
 describe.each(stores)('many activities on %s', (store) => {
   const server = useServer(store, { isOwn: true })
+  /** More than one transaction may read or remove (`runInShortSteps`). */
+  const many = store === 'sqlite' ? 2600 : 4100
 
   async function scene(count: number, shape: { isImmutable?: boolean; bytes?: number } = {}) {
     const tenant = await tenantWithLog(server)
@@ -43,9 +44,11 @@ describe.each(stores)('many activities on %s', (store) => {
     }
   })
 
-  test('[21.1] [21.2] [21.3] [21.4] [S2] calls with as many large activities as possible run in short steps', async () => {
-    const { tenant, client } = await scene(1000, { bytes: largeBytes })
-    const activityIds = Array.from({ length: 500 }, (_, index) => `a${index + 1}`)
+  test('[21.1] [21.2] [21.3] [21.4] [S2] calls with many large activities run in short steps', async () => {
+    const { tenant, client } = await scene(150, { bytes: largeBytes })
+    const numbered = (prefix: string, count: number) =>
+      Array.from({ length: count }, (_, index) => `${prefix}${index + 1}`)
+    const activityIds = numbered('a', 120)
     const calls = {
       get: () => client.activities.get({ organizationId }),
       update: () =>
@@ -56,7 +59,7 @@ describe.each(stores)('many activities on %s', (store) => {
       add: () =>
         add(
           tenant,
-          activityIds.map((id) => activity({ id: `new ${id}`, entityData: 'x'.repeat(1800) })),
+          numbered('new', 300).map((id) => activity({ id, entityData: 'x'.repeat(1800) })),
         ),
     }
     for (const call of Object.values(calls)) await expectShortIterations(call)
@@ -64,18 +67,18 @@ describe.each(stores)('many activities on %s', (store) => {
     await expectShortIterations(() => client.activities.delete({ organizationId, activityIds }), {
       changes: 100,
     })
-    expect(await idsOf(tenant, { activityIds: ['a1', 'a501'] })).toEqual(['a501'])
+    expect(await idsOf(tenant, { activityIds: ['a1', 'a121'] })).toEqual(['a121'])
   })
 
   test('[21.4.2] [8.4.1] [S1] [S2] deleting the activities of a document runs in short steps and names every activity', async () => {
-    const { client, left } = await scene(3000, { bytes: 4000 })
+    const { client, left } = await scene(many)
     await runInShortSteps(server, async () => {
       const { data } = await client.activities.delete({
         organizationId,
         documentId: 'd1',
         targetEntityId: 'e',
       })
-      expect(Object.values(data).filter(({ success }) => success)).toHaveLength(3000)
+      expect(Object.values(data).filter(({ success }) => success)).toHaveLength(many)
     })
     expect(await left()).toEqual({ d1: 1 })
   })
@@ -97,7 +100,7 @@ describe.each(stores)('many activities on %s', (store) => {
 
   test('[10.4] [10.4.1] [8.4] [8.4.1] [S1] [S2] deleting a document or an organization with many activities runs in short steps', async () => {
     for (const remove of ['document', 'organization']) {
-      const { tenant, client, left } = await scene(3000, { bytes: 1000 })
+      const { tenant, client, left } = await scene(many)
       await setImmutable(tenant, true)
       await add(tenant, [{ id: 'fixed' }], { documentId: 'd1' })
       await runInShortSteps(server, () =>
@@ -109,9 +112,9 @@ describe.each(stores)('many activities on %s', (store) => {
     }
   })
 
-  test('[10.4] [8.4] [S2] deleting a document or an organization with 400 large activities does not hold the event loop', async () => {
+  test('[10.4] [8.4] [S2] deleting a document or an organization with 150 large activities does not hold the event loop', async () => {
     for (const remove of ['document', 'organization']) {
-      const { client, left } = await scene(400, { bytes: largeBytes })
+      const { client, left } = await scene(150, { bytes: largeBytes })
       await expectShortIterations(
         () =>
           remove === 'document'

@@ -249,14 +249,17 @@ describe.each(stores)('userData.delete on %s', (store) => {
     const tenant = await given.tenant(server)
     await given.document(tenant)
     await given.document(tenant, 'doc_2')
-    await seed(server.database, tenant.apiKey, 'org_1').annotations(3000, 'doc_2', ada.userId)
+    await seed(server.database, tenant.apiKey, 'org_1').annotations(
+      store === 'sqlite' ? 800 : 1600,
+      'doc_2',
+      ada.userId,
+    )
     const comments = Array.from({ length: 100 }, () => ({ commentText: 'x'.repeat(1000), from: ada }))
     await tenant.client.commentAnnotations.add({
       ...ref,
       commentAnnotations: [{ annotationId: 'long', commentData: [{ commentText: 'mine', from: grace }] }],
     })
-    for (let page = 0; page < 4; page++)
-      await tenant.client.comments.add({ ...ref, annotationId: 'long', commentData: comments })
+    await tenant.client.comments.add({ ...ref, annotationId: 'long', commentData: comments })
     await runInShortSteps(server, () => erase(tenant, { userIds: [ada.userId] }))
     const { data } = await tenant.client.commentAnnotations.get({ organizationId })
     expect(data).toMatchObject([{ annotationId: 'long', comments: [{ commentText: 'mine' }] }])

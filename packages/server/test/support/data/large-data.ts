@@ -49,8 +49,8 @@ export function seed({ write, dialect }: Database, apiKey: string, organizationI
     documents: (count: number, { folderId = '', prefix = 'd' } = {}) =>
       insertDocuments(count, text(prefix), folderId ? `'${folderId}'` : 'null'),
     /** Document `d<i>` is in the last folder of chain `f<i>`. */
-    documentsInChains: (count: number, depth: number) =>
-      insertDocuments(count, text('d'), `${text('f')} || '-${depth}'`),
+    documentsInChains: (count: number, depth: number, suffix = '') =>
+      insertDocuments(count, text('d'), `${text('f')} || '-${depth}${suffix}'`),
     folders: (count: number, parentFolderId: string | null, prefix = 'f') =>
       insertFolders(count, text(prefix), parentFolderId === null ? 'null' : `'${parentFolderId}'`),
     /** Folders `f<i>-1` to `f<i>-<depth>`, each inside the one before, for every `i` from 1 to `count`. All ids end with `suffix`. */
