@@ -1,24 +1,15 @@
 import { ApiError, type Client, createClient } from '@plenum/client'
 import { expect } from 'vitest'
-import { newFolder } from '../support/data/folders.ts'
-import { createPostgresDatabase, secretKey, type Store } from '../support/harness.ts'
+import type { Store } from '../support/harness.ts'
 import { startProcess } from '../support/processes/process.ts'
 import { createRandom } from '../support/random/random.ts'
+import { createTenant, newSettings } from './kills.ts'
 
 const ref = { organizationId: 'o1', documentId: 'd1' }
 
 /** Creates a tenant with a document. The control server answers before it stores them, so this function waits. */
-async function createTenant(url: string) {
-  const { data: workspace } = await createClient({ url }).workspace.create({ ownerEmail: 'kill@example.com' })
-  const [apiKey] = Object.keys(workspace.apiKeyList) as [string]
-  const owner = createClient({ url, workspaceId: workspace.id, workspaceAuthToken: workspace.authToken })
-  const tokens = () =>
-    owner.authTokens.get({ apiKey }).then(
-      ({ data }) => data.authTokens,
-      () => [],
-    )
-  await expect.poll(tokens).toHaveLength(1)
-  const credentials = { apiKey, authToken: (await tokens())[0]?.token ?? '' }
+async function createTenantWithDocument(url: string) {
+  const credentials = await createTenant(url)
   const client = createClient({ url, ...credentials })
   const documents = [{ documentId: ref.documentId }]
   await client.documents.add({ organizationId: ref.organizationId, documents, createOrganization: true })
@@ -73,16 +64,12 @@ async function readLogged(client: Client): Promise<Threads> {
 
 /** Kills the server repeatedly while comments are written. Returns what was acknowledged, stored and logged. */
 export async function killRepeatedly(program: 'server' | 'earlyAnswers', store: Store, count: number) {
-  const env = {
-    DATA_DIR: newFolder(),
-    SECRET_KEY: secretKey,
-    ...(store === 'postgres' && { DATABASE_URL: await createPostgresDatabase() }),
-  }
+  const env = await newSettings(store)
   const random = createRandom()
   const acknowledged: Threads = new Map()
   let commentId = 1
   let server = await startProcess(program, env)
-  const credentials = await createTenant(server.url)
+  const credentials = await createTenantWithDocument(server.url)
   for (let kill = 0; kill < count; kill++) {
     const client = createClient({ url: server.url, ...credentials, retries: 0 })
     let answers = 0

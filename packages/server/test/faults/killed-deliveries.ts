@@ -1,15 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { ApiError, createClient } from '@plenum/client'
+import { createClient } from '@plenum/client'
 import { expect, onTestFinished, type TestContext } from 'vitest'
 import { reportCounts, rounds } from '../support/random/effort.ts'
 import * as given from '../support/given.ts'
-import { createPostgresDatabase, type Store } from '../support/harness.ts'
+import type { Store } from '../support/harness.ts'
 import { startProcess } from '../support/processes/process.ts'
 import { createRandom } from '../support/random/random.ts'
 import { startSmtp } from '../support/receivers/smtp.ts'
 import { WebhookReceiver } from '../support/receivers/webhook-receiver.ts'
+import { killWhileWriting, newSettings } from './kills.ts'
 
 const organizationId = 'org_1'
 const ref = { organizationId, documentId: 'doc_1' }
@@ -27,8 +25,6 @@ function note(arrivals: Arrivals, text: string, id: string): void {
  * what has arrived once nothing more is on its way, or once everything has arrived.
  */
 export async function killRepeatedly(program: 'fastServer' | 'earlyAnswers', store: Store, count: number) {
-  const folder = mkdtempSync(join(tmpdir(), 'plenum-deliveries-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const random = createRandom()
   const webhooks: Arrivals = new Map()
   const mails: Arrivals = new Map()
@@ -45,14 +41,12 @@ export async function killRepeatedly(program: 'fastServer' | 'earlyAnswers', sto
   const smtp = await startSmtp()
   onTestFinished(() => smtp.close())
   const env = {
-    DATA_DIR: folder,
+    ...(await newSettings(store)),
     TEST_CLOCK_FROM: String(Date.now()),
-    SECRET_KEY: 'a secret key that only these tests use',
     LIMIT_CREATE_WORKSPACE_PER_HOUR: '0',
     OUTGOING_PRIVATE_ADDRESSES: 'allowed',
     SMTP_URL: smtp.url,
     MAIL_FROM: 'mail@example.com',
-    ...(store === 'postgres' && { DATABASE_URL: await createPostgresDatabase() }),
   }
   // The control would take long: it answers 100 ms before it commits.
   const setUp = await startProcess('fastServer', env)
@@ -76,26 +70,12 @@ export async function killRepeatedly(program: 'fastServer' | 'earlyAnswers', sto
   let next = 0
   for (let kill = 0; kill < count; kill++) {
     const client = createClient({ url: server.url, apiKey, authToken, retries: 0 })
-    let answers = 0
-    const writers = Array.from({ length: 3 }, async () => {
-      for (;;) {
-        const commentText = `comment ${next++}`
-        const comment = { commentText, from: { userId: 'ada' }, triggerNotification: true }
-        try {
-          await client.commentAnnotations.add({ ...ref, commentAnnotations: [{ commentData: [comment] }] })
-        } catch (error) {
-          // Without an answer, the error has the network error as its cause.
-          if (error instanceof ApiError && error.cause === undefined) throw error
-          return
-        }
-        acknowledged.push(commentText)
-        answers++
-      }
+    await killWhileWriting(server, { writers: 3, enough: 5 + random(20) }, async () => {
+      const commentText = `comment ${next++}`
+      const comment = { commentText, from: { userId: 'ada' }, triggerNotification: true }
+      await client.commentAnnotations.add({ ...ref, commentAnnotations: [{ commentData: [comment] }] })
+      acknowledged.push(commentText)
     })
-    const enough = 5 + random(20)
-    await expect.poll(() => answers, { interval: 2, timeout: 60_000 }).toBeGreaterThan(enough)
-    await server.kill()
-    await Promise.all(writers)
     server = await startProcess(program, env)
   }
   const client = createClient({ url: server.url, apiKey, authToken })

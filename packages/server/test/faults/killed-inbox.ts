@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { ApiError, type Client, createClient } from '@plenum/client'
-import { expect, onTestFinished, type TestContext } from 'vitest'
+import { type Client, createClient } from '@plenum/client'
+import { expect, type TestContext } from 'vitest'
 import { reportCounts, rounds } from '../support/random/effort.ts'
 import * as given from '../support/given.ts'
-import { createPostgresDatabase, type Store } from '../support/harness.ts'
+import type { Store } from '../support/harness.ts'
 import { startProcess } from '../support/processes/process.ts'
 import { createRandom } from '../support/random/random.ts'
+import { killWhileWriting, newSettings } from './kills.ts'
 
 const organizationId = 'org_1'
 const ref = { organizationId, documentId: 'doc_1' }
@@ -35,14 +33,10 @@ export async function expectAllInInbox(
   context: Pick<TestContext, 'task'>,
 ): Promise<void> {
   const kills = rounds(killsPerRun)
-  const folder = mkdtempSync(join(tmpdir(), 'plenum-inbox-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const env = {
-    DATA_DIR: folder,
+    ...(await newSettings(store)),
     TEST_CLOCK_FROM: String(Date.now()),
-    SECRET_KEY: 'a secret key that only these tests use',
     LIMIT_CREATE_WORKSPACE_PER_HOUR: '0',
-    ...(store === 'postgres' && { DATABASE_URL: await createPostgresDatabase() }),
   }
   const random = createRandom()
   let server = await startProcess('fastServer', env)
@@ -55,29 +49,12 @@ export async function expectAllInInbox(
   let next = 0
   for (let kill = 0; kill < kills; kill++) {
     const client = createClient({ url: server.url, apiKey, authToken, retries: 0 })
-    let count = 0
-    const writers = Array.from({ length: 4 }, async () => {
-      for (;;) {
-        const text = `comment ${next++}`
-        const comment = { commentText: text, from: { userId: 'ada' }, triggerNotification: true }
-        try {
-          await client.commentAnnotations.add({
-            ...ref,
-            commentAnnotations: [{ commentData: [comment] }],
-          })
-        } catch (error) {
-          // Without an answer, the error has the network error as its cause.
-          if (error instanceof ApiError && error.cause === undefined) throw error
-          return
-        }
-        acknowledged.push(text)
-        count++
-      }
+    await killWhileWriting(server, { writers: 4, enough: 10 + random(30) }, async () => {
+      const commentText = `comment ${next++}`
+      const comment = { commentText, from: { userId: 'ada' }, triggerNotification: true }
+      await client.commentAnnotations.add({ ...ref, commentAnnotations: [{ commentData: [comment] }] })
+      acknowledged.push(commentText)
     })
-    const enough = 10 + random(30)
-    await expect.poll(() => count, { interval: 2, timeout: 60_000 }).toBeGreaterThan(enough)
-    await server.kill()
-    await Promise.all(writers)
     server = await startProcess('fastServer', env)
   }
   const client = createClient({ url: server.url, apiKey, authToken })

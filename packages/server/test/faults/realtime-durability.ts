@@ -1,9 +1,7 @@
-import { join } from 'node:path'
-import { DatabaseSync } from '@photostructure/sqlite'
 import { createClient } from '@plenum/client'
 import { expect, type TestContext } from 'vitest'
 import { newFolder } from '../support/data/folders.ts'
-import { createPostgresDatabase, secretKey, type Store } from '../support/harness.ts'
+import { secretKey, type Store } from '../support/harness.ts'
 import { converged, synced } from '../support/clients/convergence.ts'
 import { closeClients } from '../support/clients/open-clients.ts'
 import { yjsClient } from '../support/clients/yjs-client.ts'
@@ -12,24 +10,14 @@ import { freePort } from '../support/services/postgres.ts'
 import { reportCounts, rounds } from '../support/random/effort.ts'
 import { createRandom } from '../support/random/random.ts'
 import { hocuspocusTypist, type Typist, yjsTypist } from '../support/clients/typists.ts'
+import { createTenant, expectIntact, newSettings } from './kills.ts'
 
 const random = createRandom()
 
 const names = ['org_1/doc_1/a', 'org_1/doc_1/b', 'org_1/doc_2/a']
 
 async function issueToken(url: string): Promise<string> {
-  const { data: workspace } = await createClient({ url }).workspace.create({ ownerEmail: 'kill@example.com' })
-  const [apiKey] = Object.keys(workspace.apiKeyList) as [string]
-  const owner = { url, workspaceId: workspace.id, workspaceAuthToken: workspace.authToken }
-  const tokens = () =>
-    createClient(owner)
-      .authTokens.get({ apiKey })
-      .then(
-        ({ data }) => data.authTokens,
-        () => [],
-      )
-  await expect.poll(tokens).toHaveLength(1)
-  const client = createClient({ ...owner, apiKey, authToken: (await tokens())[0]?.token ?? '' })
+  const client = createClient({ url, ...(await createTenant(url)) })
   const { data } = await client.auth.generateToken({
     userId: 'ada',
     userProperties: { name: 'Ada', email: 'ada@example.com' },
@@ -40,11 +28,7 @@ async function issueToken(url: string): Promise<string> {
 
 /** Kills the server repeatedly while unmodified clients type. Counts the confirmed and the lost updates. */
 export async function killRepeatedly(program: 'server' | 'earlyAnswers', store: Store, kills: number) {
-  const env = {
-    DATA_DIR: newFolder(),
-    SECRET_KEY: secretKey,
-    ...(store === 'postgres' && { DATABASE_URL: await createPostgresDatabase() }),
-  }
+  const env = await newSettings(store)
   const confirmed = new Map(names.map((name) => [name, [] as string[]]))
   let lost = 0
   let token: string | undefined
@@ -96,10 +80,7 @@ export async function expectNothingLost(
   reportCounts(context, counts)
   expect(counts.lost).toBe(0)
   expect(counts.confirmed).toBeGreaterThanOrEqual(30 * counts.kills)
-  if (store === 'postgres') return
-  const db = new DatabaseSync(join(env.DATA_DIR, 'plenum.db'))
-  expect(db.prepare('pragma integrity_check').get()).toEqual({ integrity_check: 'ok' })
-  db.close()
+  expectIntact(env)
 }
 
 /** Fails if clients that stay open do not have everything that they typed after a server is killed. */
