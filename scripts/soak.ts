@@ -11,11 +11,12 @@ import { join } from 'node:path'
 import { readOptions } from '../bench/options.ts'
 
 const files = [
-  'packages/server/test/faults/durability.test.ts',
-  'packages/server/test/faults/lab.test.ts',
-  'packages/server/test/faults/realtime-durability.test.ts',
+  'packages/server/test/faults/durability.long.test.ts',
+  'packages/server/test/faults/lab.long.test.ts',
+  'packages/server/test/faults/realtime-durability.long.test.ts',
   'packages/server/test/faults/killed-comments.test.ts',
-  'packages/server/test/faults/killed-inbox.test.ts',
+  'packages/server/test/faults/killed-deliveries.long.test.ts',
+  'packages/server/test/faults/killed-inbox.long.test.ts',
   'packages/server/test/rest/comments/anchors.test.ts',
   'packages/server/test/realtime/documents/resume.test.ts',
   'packages/server/test/realtime/editors/races.test.ts',

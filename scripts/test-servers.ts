@@ -8,7 +8,10 @@ const filters = only.length > 0 ? only : ['packages/server/test/realtime']
 const failed = linksThatConnect.filter((link) => {
   console.log(`\nTwo servers, link: ${link}`)
   const env = { ...process.env, TEST_LINK: link }
-  return spawnSync('npx', ['vitest', 'run', ...filters], { env, stdio: 'inherit' }).status !== 0
+  return (
+    spawnSync('npx', ['vitest', 'run', '--project', 'all', ...filters], { env, stdio: 'inherit' }).status !==
+    0
+  )
 })
 console.log(failed.length === 0 ? '\nAll passed on every link.' : `\nFailed on: ${failed.join(', ')}`)
 process.exitCode = failed.length === 0 ? 0 : 1
