@@ -175,7 +175,7 @@ describe.each(stores)('the daily creation limit of each API key on %s', (store) 
 
 test('[R17.1] two servers on one database share the daily limit', async () => {
   const databaseUrl = await createPostgresDatabase()
-  const env = { LIMIT_CREATED_BY_OPENING_PER_DAY: '120' }
+  const env = { LIMIT_CREATED_BY_OPENING_PER_DAY: '60' }
   const servers = await Promise.all(
     ['a', 'b'].map((name) =>
       startServer('postgres', { env, data: { dataDir: `/tmp/plenum-none-${name}`, databaseUrl } }),
@@ -187,11 +187,11 @@ test('[R17.1] two servers on one database share the daily limit', async () => {
   const opened = await Promise.all(
     [one, other, one, other].map(async (server, index) => {
       const client = await RealtimeSocket.connect(server, await viewerOfOne(tenant, `u${index}`))
-      return (await openMany(client, `u${index}`, 60)).opened
+      return (await openMany(client, `u${index}`, 30)).opened
     }),
   )
-  // The clients of each server try to open 120 documents, because a server cannot use what the other one has reserved.
-  expect(opened.reduce((sum, count) => sum + count)).toBe(120)
+  // The clients of each server try to open 60 documents, because a server cannot use what the other one has reserved.
+  expect(opened.reduce((sum, count) => sum + count)).toBe(60)
 })
 
 describe.each(stores)('the editor limit of a document on %s', (store) => {

@@ -29,9 +29,20 @@ export interface Actor {
 
 type Credentials = Pick<EditorTarget, 'token' | 'headers'>
 
-export const connect = (server: TestServer, by: Credentials, as: readonly Behavior[] = behaviors): Actor[] =>
-  dialects.flatMap((dialect) =>
-    as.map((behavior) => {
+/** Every dialect with two behaviors. Over two turns every dialect has all. */
+const pairs = (turn: number) => (dialect: number) =>
+  behaviors.filter((_, behavior) => (behavior + dialect + turn) % 2 === 0)
+
+type Behaviors = (dialect: number) => readonly Behavior[]
+const all: Behaviors = () => behaviors
+
+export const connect = (
+  server: TestServer,
+  by: Credentials,
+  as: readonly Behavior[] | Behaviors = all,
+): Actor[] =>
+  dialects.flatMap((dialect, index) =>
+    (typeof as === 'function' ? as(index) : as).map((behavior) => {
       const editorId = `${dialect}-${behavior}`
       return {
         dialect,
@@ -150,10 +161,17 @@ export async function revoke(
   expectReasons(actors, effect)
 }
 
-/** Expects that the revocation takes effect on clients of all dialects, and ends when the access is given back. */
-export async function expectRevoked(server: TestServer, revocation: Revocation): Promise<void> {
+/**
+ * Expects that the revocation takes effect on clients of all dialects, and ends when the access is given back. With a turn,
+ * the clients of each dialect have half of the behaviors.
+ */
+export async function expectRevoked(
+  server: TestServer,
+  revocation: Revocation,
+  turn?: number,
+): Promise<void> {
   const stage = await stageFor(server, revocation)
-  const actors = connect(server, stage)
+  const actors = connect(server, stage, turn === undefined ? all : pairs(turn))
   await revoke(stage, actors, revocation)
   const { effect, undo, leftIn = 'd1' } = revocation
   if (effect === 'viewer') {

@@ -21,7 +21,7 @@ describe.each(stores)('a permission provider that does not answer, on %s', (stor
     silent.respond = () => {}
     await useProvider(quick!)
     const waiting = await Promise.all(
-      Array.from({ length: 100 }, (_, index) => opening(slow!, `user_${index}`)),
+      Array.from({ length: 40 }, (_, index) => opening(slow!, `user_${index}`)),
     )
     void slow!.client.permissions
       .get({ organizationId: 'org_1', userIds: ['ada'], skipResourceExistenceValidation: true })
