@@ -74,15 +74,15 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     }
   })
 
-  test('[R6.1] the server acknowledges each of 1,000 quick updates', async () => {
+  test('[R6.1] the server acknowledges each of 300 quick updates', async () => {
     const tenant = await given.tenant(server)
     const ada = hocuspocusClient(server, await tokenFor(tenant))
     await synced(ada)
     await saved(ada)
-    for (let typed = 0; typed < 1_000; typed++) ada.text.insert(typed, 'x')
-    expect(ada.provider.unsyncedChanges).toBe(1_000)
+    for (let typed = 0; typed < 300; typed++) ada.text.insert(typed, 'x')
+    expect(ada.provider.unsyncedChanges).toBe(300)
     await eventually(() => ada.provider.unsyncedChanges).toBe(0)
-    expect((await tenant.client.crdt.get(editorRef)).data[0]?.data).toBe('x'.repeat(1_000))
+    expect((await tenant.client.crdt.get(editorRef)).data[0]?.data).toBe('x'.repeat(300))
   })
 
   test('[R6.4] text typed before the provider is authenticated is stored and acknowledged', async () => {

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import * as given from '../../support/given.ts'
-import { stores, useServer } from '../../support/harness.ts'
+import { anyStore, useServer } from '../../support/harness.ts'
 import { eventually } from '../../support/clients/convergence.ts'
 import { tokenFor } from '../../support/access/user-tokens.ts'
 import { type Dialect, dialects, rawClient } from '../../support/clients/raw-clients.ts'
 const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 const text = 'x'.repeat(16_000)
 
-describe.each(stores)('awareness under load on %s', (store) => {
-  const server = useServer(store)
+describe('awareness under load', () => {
+  const server = useServer(anyStore)
 
   async function scene() {
     const tenant = await given.tenant(server)
@@ -42,9 +42,10 @@ describe.each(stores)('awareness under load on %s', (store) => {
   test('[R35] a client that reads slowly gets the current states once it has caught up', async () => {
     const open = await scene()
     const slow = await open('slow', 'viewer')
-    const writers = await Promise.all(Array.from({ length: 30 }, (_, index) => open(`w${index}`, 'editor')))
+    const writers = await Promise.all(Array.from({ length: 10 }, (_, index) => open(`w${index}`, 'editor')))
     slow.socket.pause()
-    for (let clock = 1; clock <= 40; clock++) {
+    // Together 7 MB, more than the buffers of the server and the operating system hold.
+    for (let clock = 1; clock <= 45; clock++) {
       for (const [index, writer] of writers.entries())
         writer.sendAwareness(100 + index, clock, { clock, text })
       await Promise.all(writers.map((writer) => writer.flushed()))
@@ -54,7 +55,7 @@ describe.each(stores)('awareness under load on %s', (store) => {
       new Set(
         writers.map((_, index) => (slow.awarenessOf(100 + index) as { clock: number } | undefined)?.clock),
       )
-    await eventually(clocks).toEqual(new Set([40]))
+    await eventually(clocks).toEqual(new Set([45]))
   })
 
   test('[R34.2] an awareness state above 16 KiB closes the connection with a reason', async () => {

@@ -89,18 +89,6 @@ describe.each(stores)('opening documents at /realtime on %s', (store) => {
     expect(again.position.epoch).not.toBe(position.epoch)
   })
 
-  test('[R10.7] a connection has at most 1,000 documents', async () => {
-    const tenant = await given.tenant(server)
-    const client = await connect(tenant)
-    const open = (ref: number) =>
-      client.send({ type: 'open', ref, organizationId: 'org_1', documentId: `doc_${ref}`, topics: [] })
-    for (let ref = 0; ref <= 1000; ref++) open(ref)
-    expect(await client.take('closed')).toMatchObject({ ref: 1000, code: closeCodes.tooMany })
-    client.send({ type: 'close', ref: 1 })
-    open(1000)
-    await client.take('opened', { ref: 1000 })
-  })
-
   test('[R33] opening a document or an editor twice on a connection is refused with its ref or channel', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
@@ -134,8 +122,20 @@ describe.each(stores)('opening documents at /realtime on %s', (store) => {
   })
 })
 
-describe('the editor limit of a connection', () => {
-  const server = useServer(anyStore, { isOwn: true })
+describe('the limits of a connection', () => {
+  const server = useServer(anyStore)
+
+  test('[R10.7] a connection has at most 1,000 documents', async () => {
+    const tenant = await given.tenant(server)
+    const client = await RealtimeSocket.connect(server, await tokenFor(tenant))
+    const open = (ref: number) =>
+      client.send({ type: 'open', ref, organizationId: 'org_1', documentId: `doc_${ref}`, topics: [] })
+    for (let ref = 0; ref <= 1000; ref++) open(ref)
+    expect(await client.take('closed')).toMatchObject({ ref: 1000, code: closeCodes.tooMany })
+    client.send({ type: 'close', ref: 1 })
+    open(1000)
+    await client.take('opened', { ref: 1000 })
+  })
 
   test('[R10.7] a connection has at most 1,000 editors', async () => {
     const tenant = await given.tenant(server)
