@@ -103,27 +103,27 @@ describe('[V1] the validation of random updates', () => {
         expect(session.run(list)).toBeUndefined()
         for (const key of Object.keys(total) as (keyof typeof total)[]) total[key] += session.counts[key]
       }),
-      { numRuns: rounds(20) },
+      { numRuns: rounds(14) },
     )
     reportCounts(context, total)
     expect(Math.min(...Object.values(total))).toBeGreaterThan(0)
   })
 
   test('[V1] the validation agrees with Yjs on real updates that are cut off at every byte', (context) => {
-    const trials = realUpdates(testSeed, rounds(80)).map((real) => {
+    const trials = realUpdates(testSeed, rounds(40)).map((real) => {
       const trial = new Trial(real)
       for (let end = 0; end < real.bytes.length; end++) trial.check(real.bytes.subarray(0, end))
       return trial
     })
     reportCounts(context, { 'cut updates': sum(trials, 'tried') })
-    expect(sum(trials, 'tried')).toBeGreaterThan(2_000)
+    expect(sum(trials, 'tried')).toBeGreaterThan(1_000)
   })
 
   test('[V1] the validation agrees with Yjs on real updates with 1 to 8 bytes changed', (context) => {
     const random = createRandom()
-    const reals = realUpdates(testSeed + 1, 200)
+    const reals = realUpdates(testSeed + 1, 80)
     const trials = reals.map((real) => new Trial(real))
-    for (let i = 0; i < rounds(10_000); i++) {
+    for (let i = 0; i < rounds(4_000); i++) {
       const index = random(reals.length)
       const bytes = (reals[index] as RealUpdate).bytes.slice()
       for (let changes = 1 + random(1 + random(8)); changes > 0; changes--) {
@@ -141,7 +141,7 @@ describe('[V1] the validation of random updates', () => {
     const random = createRandom()
     let accepted = 0
     const codes: Record<string, number> = {}
-    for (let tried = 0; tried < rounds(2_000);) {
+    for (let tried = 0; tried < rounds(800);) {
       const doc = new Y.Doc({ gc: random(4) > 0 })
       if (random(2)) doc.getText('t').observe(() => {})
       const log: string[] = []
@@ -162,13 +162,13 @@ describe('[V1] the validation of random updates', () => {
       expect(stateOf(docOf(state))).toEqual(stateOf(doc))
     }
     reportCounts(context, codes)
-    expect(accepted).toBeGreaterThan(500)
+    expect(accepted).toBeGreaterThan(200)
   })
 
   test('[V1] the validation agrees with Yjs on random bytes', (context) => {
     const random = createRandom()
     const trial = new Trial({ base: Uint8Array.of(0, 0), bytes: Uint8Array.of() })
-    for (let i = 0; i < rounds(10_000); i++) {
+    for (let i = 0; i < rounds(4_000); i++) {
       const limit = [256, 12, 3][random(3)] as number
       trial.check(Uint8Array.from({ length: random(60) }, () => random(limit)))
     }
@@ -194,10 +194,11 @@ describe('[V1] the validation of texts', () => {
           try {
             expected = decoder.decode(bytes).length
           } catch {}
-          expect(utf16Length(bytes, 0, bytes.length)).toBe(expected)
+          // Not `expect`, which is slow: fast-check shows the bytes.
+          return utf16Length(bytes, 0, bytes.length) === expected
         },
       ),
-      { numRuns: rounds(2_000) },
+      { numRuns: rounds(1_000) },
     )
   })
 
@@ -213,10 +214,11 @@ describe('[V1] the validation of texts', () => {
           json.slice(0, at % (json.length + 1)) + piece + json.slice(at % (json.length + 1)),
       )
     fc.assert(
-      fc.property(fc.oneof(pieces, changed, fc.json()), (text) => {
-        expect(validateUpdate(struct({ content: embed(text) }), new Map()).ok).toBe(isAllowed(text))
-      }),
-      { numRuns: rounds(2_000) },
+      fc.property(
+        fc.oneof(pieces, changed, fc.json()),
+        (text) => validateUpdate(struct({ content: embed(text) }), new Map()).ok === isAllowed(text),
+      ),
+      { numRuns: rounds(1_000) },
     )
   })
 

@@ -1,7 +1,7 @@
 import { ApiError } from '@plenum/client'
 import { describe, expect, test } from 'vitest'
 import * as given from '../../support/given.ts'
-import { startServer, stores, useServer } from '../../support/harness.ts'
+import { anyStore, startServer, stores, useServer } from '../../support/harness.ts'
 import { converged, synced } from '../../support/clients/convergence.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
 import { tokenFor } from '../../support/access/user-tokens.ts'
@@ -12,9 +12,9 @@ const paragraph = (i: number) => `<p>${'lorem ipsum '.repeat(4)}${i}</p>`
 describe.each(stores)('concurrent writes of CRDT data on %s', (store) => {
   const server = useServer(store)
 
-  test('[17.3] [S4] other writes continue while an update reorders 1,500 paragraphs', async () => {
+  test('[17.3] [S4] other writes continue while an update reorders 500 paragraphs', async () => {
     const tenant = await given.tenant(server)
-    const inOrder = Array.from({ length: 1_500 }, (_, i) => paragraph(i))
+    const inOrder = Array.from({ length: 500 }, (_, i) => paragraph(i))
     await tenant.client.crdt.add({ ...editorRef, type: 'xml', data: inOrder.join('') })
     const shuffled = inOrder.map((_, i) => paragraph((i * 7_919) % inOrder.length)).join('')
     let isOver = false
@@ -36,7 +36,7 @@ describe.each(stores)('concurrent writes of CRDT data on %s', (store) => {
   test('[17.3] concurrent writes to one editor all succeed, and one of the written texts remains', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add({ ...editorRef, type: 'text', data: 'first' })
-    const texts = Array.from({ length: 15 }, (_, i) => `text ${i} `.repeat(1_000))
+    const texts = Array.from({ length: 8 }, (_, i) => `text ${i} `.repeat(1_000))
     await Promise.all(texts.map((data) => tenant.client.crdt.update({ ...editorRef, type: 'text', data })))
     const [record] = (await tenant.client.crdt.get(editorRef)).data
     expect(texts).toContain(record?.data)
@@ -44,12 +44,12 @@ describe.each(stores)('concurrent writes of CRDT data on %s', (store) => {
 
   test('[17.3] changes that a client makes while a REST write is prepared are merged with the write', async () => {
     const tenant = await given.tenant(server)
-    await tenant.client.crdt.add({ ...editorRef, type: 'text', data: 'x'.repeat(300_000) })
+    await tenant.client.crdt.add({ ...editorRef, type: 'text', data: 'x'.repeat(100_000) })
     const typist = yjsClient(server, await tokenFor(tenant))
     await synced(typist)
     let isOver = false
     const update = tenant.client.crdt
-      .update({ ...editorRef, type: 'text', data: 'y'.repeat(300_000) })
+      .update({ ...editorRef, type: 'text', data: 'y'.repeat(100_000) })
       .finally(() => (isOver = true))
     let typed = 0
     while (!isOver) {
@@ -57,7 +57,7 @@ describe.each(stores)('concurrent writes of CRDT data on %s', (store) => {
       await new Promise((resolve) => setImmediate(resolve))
     }
     await update
-    await expect.poll(() => typist.text.toString()).toBe('y'.repeat(300_000))
+    await expect.poll(() => typist.text.toString()).toBe('y'.repeat(100_000))
     const reader = yjsClient(server, await tokenFor(tenant, 'bob'))
     await synced(reader)
     await converged(typist.doc, reader.doc)
@@ -77,7 +77,7 @@ describe.each(stores)('concurrent writes of CRDT data on %s', (store) => {
 
   test('[17.4.1] a version that is added while its document is deleted does not remain', async () => {
     const tenant = await given.tenant(server)
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 3; round++) {
       await tenant.client.crdt.add({ ...editorRef, type: 'text', data: 'x'.repeat(50_000) })
       const adding = tenant.client.crdtVersions.add({ ...editorRef, name: 'v' }).then(
         () => undefined,
@@ -89,11 +89,15 @@ describe.each(stores)('concurrent writes of CRDT data on %s', (store) => {
       expect((await tenant.client.crdtVersions.get(editorRef)).data).toEqual([])
     }
   })
+})
 
-  test('[S4.1] at least 100 of 150 concurrent writes of one API key succeed, and the others get 429 with Retry-After', async () => {
+describe('many writes of CRDT data', () => {
+  const server = useServer(anyStore)
+
+  test('[S4.1] at least 100 of 120 concurrent writes of one API key succeed, and the others get 429 with Retry-After', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add({ ...editorRef, type: 'text', data: 'first' })
-    const calls = Array.from({ length: 150 }, (_, i) =>
+    const calls = Array.from({ length: 120 }, (_, i) =>
       server.post(
         '/v2/crdt/update',
         { data: { ...editorRef, type: 'text', data: `text ${i}` } },
@@ -124,7 +128,7 @@ describe('writes of CRDT data through two servers', () => {
     const other = await given.keyOf(second, tenant, tenant.apiKey)
     await tenant.client.crdt.add({ ...editorRef, type: 'text', data: 'start' })
     const clients = [tenant.client, other.client]
-    const texts = Array.from({ length: 12 }, (_, i) => `text ${i} `.repeat(1_000))
+    const texts = Array.from({ length: 8 }, (_, i) => `text ${i} `.repeat(1_000))
     const updates = texts.map((data, i) => clients[i % 2]!.crdt.update({ ...editorRef, type: 'text', data }))
     const outcomes = await Promise.allSettled(updates)
     for (const outcome of outcomes) {

@@ -46,12 +46,12 @@ describe.each(stores)('crdt storage on %s', (store) => {
     const tenant = await given.tenant(server)
     const client = server.client({ ...tenant, retries: 5 })
     const all = await Promise.allSettled(
-      Array.from({ length: 20 }, (_, index) => client.crdt.add(text(`content ${index}`))),
+      Array.from({ length: 8 }, (_, index) => client.crdt.add(text(`content ${index}`))),
     )
     const statuses = all.map((one) =>
       one.status === 'rejected' ? (one.reason as ApiError).status : 'success',
     )
-    expect(statuses.sort()).toEqual([...Array<string>(19).fill('ALREADY_EXISTS'), 'success'])
+    expect(statuses.sort()).toEqual([...Array<string>(7).fill('ALREADY_EXISTS'), 'success'])
     expect(await content(tenant)).toMatch(/^content \d+$/)
     expect(await stored(tenant)).toMatchObject({ seq: 1, complete: true })
   })
@@ -74,37 +74,41 @@ describe.each(stores)('crdt storage on %s', (store) => {
     expect(await content(tenant)).toBe('version 4')
   })
 
-  test('[0.7.1] a body of add or update has at most 10 MiB, a body of get at most 1 MiB, and a log with much content is compacted', async () => {
-    const tenant = await given.tenant(server)
-    const large = 'é'.repeat(2.5 * 1024 * 1024)
-    await tenant.client.crdt.add(text(large))
-    expect(await length(tenant)).toEqual({ seq: 1, updates: 1, complete: true })
-    expect(await content(tenant)).toBe(large)
-    const larger = `${large}${'y'.repeat(4 * 1024 * 1024)}`
-    await tenant.client.crdt.update(text(larger))
-    // A large snapshot is written after the response.
-    await expect.poll(() => length(tenant)).toEqual({ seq: 2, updates: 0, complete: true })
-    expect(await content(tenant)).toBe(larger)
-    await tenant.client.crdt.update(text('small'))
-    expect(await content(tenant)).toBe('small')
+  // Both databases store large snapshots in `[17.2] reads during a compaction`.
+  test.runIf(store === anyStore)(
+    '[0.7.1] a body of add or update has at most 10 MiB, a body of get at most 1 MiB, and a log with much content is compacted',
+    async () => {
+      const tenant = await given.tenant(server)
+      const large = 'é'.repeat(1024 * 1024)
+      await tenant.client.crdt.add(text(large))
+      expect(await length(tenant)).toEqual({ seq: 1, updates: 1, complete: true })
+      expect(await content(tenant)).toBe(large)
+      const larger = `${large}${'y'.repeat(7 * 1024 * 1024)}`
+      await tenant.client.crdt.update(text(larger))
+      // A large snapshot is written after the response.
+      await expect.poll(() => length(tenant)).toEqual({ seq: 2, updates: 0, complete: true })
+      expect(await content(tenant)).toBe(larger)
+      await tenant.client.crdt.update(text('small'))
+      expect(await content(tenant)).toBe('small')
 
-    const tooLarge = (limit: string) =>
-      refused(`Request body is too large. It must not have more than ${limit}.`, 'INVALID_ARGUMENT', 413)
-    const tooLargeData = tooLarge('10485760 bytes (LIMIT_CRDT_BODY_BYTES)')
-    const data = 'x'.repeat(10 * 1024 * 1024)
-    expect(await call(tenant, 'add', text(data, 'e2'))).toMatchObject(tooLargeData)
-    expect(await call(tenant, 'update', text(data))).toMatchObject(tooLargeData)
-    const padding = 'x'.repeat(1024 * 1024)
-    expect(await call(tenant, 'get', { ...document, padding })).toMatchObject(
-      tooLarge('1048576 bytes (LIMIT_BODY_BYTES)'),
-    )
-    expect(await content(tenant)).toBe('small')
-  })
+      const tooLarge = (limit: string) =>
+        refused(`Request body is too large. It must not have more than ${limit}.`, 'INVALID_ARGUMENT', 413)
+      const tooLargeData = tooLarge('10485760 bytes (LIMIT_CRDT_BODY_BYTES)')
+      const data = 'x'.repeat(10 * 1024 * 1024)
+      expect(await call(tenant, 'add', text(data, 'e2'))).toMatchObject(tooLargeData)
+      expect(await call(tenant, 'update', text(data))).toMatchObject(tooLargeData)
+      const padding = 'x'.repeat(1024 * 1024)
+      expect(await call(tenant, 'get', { ...document, padding })).toMatchObject(
+        tooLarge('1048576 bytes (LIMIT_BODY_BYTES)'),
+      )
+      expect(await content(tenant)).toBe('small')
+    },
+  )
 
   test('[17.3] concurrent updates of one editor are stored under consecutive numbers, or fail with ABORTED', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add(text('first'))
-    const contents = Array.from({ length: 20 }, (_, index) => `content ${index}`)
+    const contents = Array.from({ length: 10 }, (_, index) => `content ${index}`)
     const all = await Promise.allSettled(contents.map((data) => tenant.client.crdt.update(text(data))))
     const written = contents.filter((_, index) => all[index]?.status === 'fulfilled')
     for (const one of all)
@@ -206,16 +210,18 @@ describe.each(stores)('crdt storage on %s', (store) => {
     '[17.2.5] a document too large for one answer is refused, and can be read editor by editor',
     async () => {
       const tenant = await given.tenant(server)
-      const large = 'x'.repeat(9 * 1024 * 1024)
-      await tenant.client.crdt.add(text(large, 'e7'))
-      const { bytes } = (await stored(tenant, 'e7')).updates[0]!
+      const doc = new Y.Doc()
+      doc.getText('content').insert(0, 'text')
+      // Bytes that cost little to read, because the answer leaves them out.
+      doc.getMap('other').set('bytes', new Uint8Array(9 * 1024 * 1024))
+      const bytes = Y.encodeStateAsUpdate(doc)
       const create = { type: 'text', contentKey: 'content' } as const
-      for (let index = 0; index < 7; index++)
+      for (let index = 0; index < 8; index++)
         await appendUpdates(server, tenant, { ...document, editorId: `e${index}` }, [bytes], { create })
       expect(await call(tenant, 'get', document)).toMatchObject(
         refused('The CRDT data of this document is too large for one answer. Read it by editorId.'),
       )
-      expect(await content(tenant, 'e7')).toBe(large)
+      expect(await content(tenant, 'e7')).toBe('text')
     },
   )
 })

@@ -16,13 +16,15 @@ function readTablesOfKeys(database: Database): Promise<StoredTable[]> {
   return tables
 }
 
-/** All rows of an API key, by table. */
+/** All rows of an API key, by table, or the rows of these tables. */
 export async function stored(
   { database }: TestServer,
   { apiKey }: given.Tenant,
+  tables?: readonly string[],
 ): Promise<Record<string, unknown[]>> {
   const found: Record<string, unknown[]> = {}
   for (const { name } of await readTablesOfKeys(database)) {
+    if (tables && !tables.includes(name)) continue
     const { rows } = await sql<object>`select * from ${sql.table(name)} where api_key = ${apiKey}`.execute(
       database.read,
     )
