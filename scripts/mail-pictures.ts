@@ -1,16 +1,19 @@
 /** Writes pictures of every kind of mail to `docs/images/emails`, or to the folder that is given. Needs a Chromium in PATH. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Page } from 'playwright-core'
+import { chromium, type Page } from 'playwright-core'
 import { renderMail } from '../packages/server/src/deliveries/emails/render-mail.ts'
-import { startChromium } from '../packages/server/test/support/services/chromium.ts'
+import { chromiumProgram, findOrInstall } from '../packages/server/test/support/services/programs.ts'
 import { exampleMails, recipient } from './example-mails.ts'
 
 const folder = process.argv[2] ?? 'docs/images/emails'
 const unsubscribeUrl = 'https://plenum.example.com/unsubscribe/token'
 
 mkdirSync(folder, { recursive: true })
-const browser = await startChromium()
+const browser = await chromium.launch({
+  executablePath: findOrInstall(chromiumProgram),
+  args: ['--no-sandbox'],
+})
 
 /** Chromium writes WebP only by its own protocol. */
 async function save(page: Page, name: string): Promise<void> {

@@ -44,7 +44,7 @@ export const clientMutants: readonly Mutant[] = [
     file: 'packages/client/src/live/presence/presence-list.ts',
     from: 'if (!hasSameItems(others, this.others)) this.others = others',
     to: 'this.others = others',
-    test: 'packages/client/test/react.test.ts',
+    test: 'packages/client/test/react.browser.test.ts',
     title:
       'useSelf and useOthers follow the presence list, and useOthers renders only when another user changes',
   },
@@ -54,7 +54,7 @@ export const clientMutants: readonly Mutant[] = [
     file: 'packages/client/src/react/shared.ts',
     from: 'editors: new Leases(whenSaved),',
     to: 'editors: new Leases(),',
-    test: 'packages/client/test/react.test.ts',
+    test: 'packages/client/test/react.browser.test.ts',
     title: 'what a component wrote while the connection was lost is saved after the component is unmounted',
   },
 ]

@@ -16,7 +16,7 @@ import { openDatabase } from '../../src/store/engine/open.ts'
 import type { Sync } from '../../src/store/engine/group-sync.ts'
 import { type LinkKind, linkOptions } from './servers/links.ts'
 import { createDatabase } from './services/postgres.ts'
-import { postgresForTests } from './services/shared-postgres.ts'
+import { bySocket, postgresForTests } from './services/shared-postgres.ts'
 import { createDocumentThreads } from './updates/document-work.ts'
 
 export type Store = 'sqlite' | 'postgres'
@@ -171,7 +171,7 @@ async function startOne(store: Store, options: ServerOptions): Promise<TestServe
     LIMIT_LOGIN_LINKS_PER_HOUR: '0',
     LIMIT_WORKSPACE_REQUESTS_PER_MINUTE: '0',
     LIMIT_CREATED_BY_OPENING_PER_MINUTE: '0',
-    ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+    ...(databaseUrl !== undefined && { DATABASE_URL: await bySocket(databaseUrl) }),
     ...env,
   })
   const metrics = createMetrics()

@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { WebSocket } from 'ws'
 import * as Y from 'yjs'
-import { startChromium } from '../../support/services/chromium.ts'
 import * as given from '../../support/given.ts'
 import { anyStore, useServer } from '../../support/harness.ts'
 import { eventually, synced } from '../../support/clients/convergence.ts'
@@ -10,7 +9,7 @@ import { appendUpdates } from '../../support/data/editors.ts'
 import { hocuspocusClient, saved } from '../../support/clients/hocuspocus-client.ts'
 import { editorName } from '../../support/clients/open-clients.ts'
 import { encodeMessage } from '../../support/clients/encode-message.ts'
-import { RawSocket, socketUrl } from '../../support/clients/raw-socket.ts'
+import { RawSocket } from '../../support/clients/raw-socket.ts'
 import { plenumConnection } from '../../support/clients/plenum-client.ts'
 import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
@@ -131,23 +130,6 @@ describe('slow readers of large documents', () => {
       expect(text.toString() === writer.text.toString()).toBe(true)
     }
   }, 60_000)
-
-  test('[R14.2] a browser joins the pieces of a large document', { timeout: 120_000 }, async () => {
-    const browser = await startChromium()
-    onTestFinished(() => browser.close())
-    const page = await browser.newPage()
-    await page.goto(`${server.url}/healthz`)
-    const url = socketUrl(server, `/yjs/${editorName}?token=${await tokenFor(tenant)}`)
-    // The code is a string because it runs in the page.
-    const largest = await page.evaluate<number>(`new Promise((resolve, reject) => {
-        const socket = new WebSocket(${JSON.stringify(url)})
-        socket.binaryType = 'arraybuffer'
-        socket.onopen = () => socket.send(Uint8Array.of(0, 0, 1, 0))
-        socket.onclose = ({ code }) => reject(new Error('closed ' + code))
-        socket.onmessage = ({ data }) => data.byteLength > 1_000_000 && resolve(data.byteLength)
-      })`)
-    expect(largest).toBeGreaterThan(bytes)
-  })
 
   test.each(dialects)(
     '[R14.2] [R18] at /%s a client that pings between the pieces of a large document receives all of it',

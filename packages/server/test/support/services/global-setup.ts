@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { startGuard } from './guard.ts'
-import { servePostgres } from './shared-postgres.ts'
+import { sharedChromium } from './chromium.ts'
+import { sharedPostgres } from './shared-postgres.ts'
+import { serveServices } from './shared-services.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Where a worker asks for the PostgreSQL of the run. */
-    postgresService: string
+    /** Where a worker asks for what the tests of the run share. */
+    sharedServices: string
     /** Servers inside the processes of the tests keep their data here. It is removed after the run. */
     dataFolder: string
     /** The URL of the compiled `server.ts`. The bundled program of worker threads is beside it. */
@@ -28,11 +30,11 @@ function createDataFolder(): string {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataFolder = createDataFolder()
   const guard = startGuard(dataFolder, true)
-  const postgres = await servePostgres()
+  const services = await serveServices({ postgres: sharedPostgres(), chromium: sharedChromium() })
   project.provide('dataFolder', dataFolder)
-  project.provide('postgresService', postgres.url)
+  project.provide('sharedServices', services.url)
   return async () => {
-    await postgres.stop()
+    await services.stop()
     await guard.release()
   }
 }

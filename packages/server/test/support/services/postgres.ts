@@ -28,6 +28,8 @@ export interface PostgresService {
   /** Connects as superuser to the database `postgres`. */
   readonly url: string
   readonly dataDir: string
+  /** The folder of its Unix socket. Without one, its path would be too long. */
+  readonly socketDir: string | undefined
   /** The process id of the postmaster that was started last. */
   readonly pid: number
   /** Creates an empty database and returns its URL. */
@@ -92,6 +94,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     ? resolve(options.dataDir)
     : fs.mkdtempSync(join(tmpdir(), 'plenum-postgres-'))
   fs.mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const socketDir = socketDirOf(dataDir)
   const guard = startGuard(dataDir, !options.dataDir)
   const logPath = join(dataDir, 'postgres.log')
   let server: ChildProcess
@@ -173,6 +176,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   return {
     url,
     dataDir,
+    socketDir,
     get pid() {
       return server.pid ?? 0
     },
@@ -189,17 +193,19 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   }
 }
 
+/** Longer paths do not fit into the address of a socket, and PostgreSQL would not start. */
+const socketDirOf = (dataDir: string): string | undefined =>
+  Buffer.byteLength(join(dataDir, '.s.PGSQL.65535')) < 104 ? dataDir : undefined
+
 function serverArguments(
   dataDir: string,
   port: number,
   { durable, settings: further }: PostgresOptions,
 ): string[] {
-  // Longer paths do not fit into a socket address, and PostgreSQL would not start.
-  const socketDir = Buffer.byteLength(join(dataDir, '.s.PGSQL.65535')) < 104 ? dataDir : ''
   const settings = {
     listen_addresses: '127.0.0.1',
     port,
-    unix_socket_directories: socketDir,
+    unix_socket_directories: socketDirOf(dataDir) ?? '',
     max_connections: 200,
     // In files of the folder: a killed server leaves nothing behind in /dev/shm, which is small in containers.
     dynamic_shared_memory_type: 'mmap',

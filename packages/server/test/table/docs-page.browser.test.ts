@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { startChromium } from '../support/services/chromium.ts'
+import { openBrowser } from '../support/services/chromium.ts'
 import { useServer } from '../support/harness.ts'
 import { table } from '../support/table/table.ts'
 
@@ -26,7 +26,7 @@ describe('[0.1.7] /docs and /openapi.json', () => {
     '[0.1.7] /docs shows the titles of operations in its sidebar, without warnings, and loads only from its server',
     { timeout: 300_000 },
     async () => {
-      const browser = await startChromium()
+      const browser = await openBrowser()
       try {
         const page = await browser.newPage()
         page.setDefaultTimeout(120_000)

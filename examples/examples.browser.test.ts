@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startServer, type TestServer } from '../packages/server/test/support/harness.ts'
-import { startChromium } from '../packages/server/test/support/services/chromium.ts'
+import { openBrowser } from '../packages/server/test/support/services/chromium.ts'
 import { type Backend, startBackend } from './backend.ts'
 import { buildPage } from './build.ts'
 
@@ -19,7 +19,7 @@ describe('[E1] the example in a real browser', () => {
   beforeAll(async () => {
     server = await startServer('sqlite')
     backend = await startBackend({ plenumUrl: server.url, dataDir, pageDir: await buildPage(), port: 0 })
-    browser = await startChromium()
+    browser = await openBrowser()
     page = await openPage()
   }, 300_000)
 

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ClientMessage } from '@plenum/protocol/realtime'
-import { startChromium } from '../../server/test/support/services/chromium.ts'
+import { openBrowser } from '../../server/test/support/services/chromium.ts'
 import * as given from '../../server/test/support/given.ts'
 import { startServer, type TestServer } from '../../server/test/support/harness.ts'
 import { tokenFor } from '../../server/test/support/access/user-tokens.ts'
@@ -15,7 +15,7 @@ let page: Awaited<ReturnType<typeof servePage>>
 beforeAll(async () => {
   page = await servePage(await bundle('test/support/react-page.ts'))
   server = await startServer('sqlite')
-  browser = await startChromium()
+  browser = await openBrowser()
 }, 300_000)
 
 afterAll(async () => {

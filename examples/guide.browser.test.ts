@@ -8,7 +8,7 @@ import { build, defaultClientConditions } from 'vite'
 import * as given from '../packages/server/test/support/given.ts'
 import { stores, useServer } from '../packages/server/test/support/harness.ts'
 import { tokenFor } from '../packages/server/test/support/access/user-tokens.ts'
-import { startChromium } from '../packages/server/test/support/services/chromium.ts'
+import { openBrowser } from '../packages/server/test/support/services/chromium.ts'
 import examples from './package.json' with { type: 'json' }
 
 const guides = join(import.meta.dirname, '../docs/guides')
@@ -50,7 +50,7 @@ describe.each(stores)('[E2] the code of the guides in a real browser, on %s', (s
     // Inside this folder, so that the bundler finds the packages of the examples.
     folder = mkdtempSync(join(import.meta.dirname, '.guide-'))
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
-    browser = await startChromium()
+    browser = await openBrowser()
   })
 
   afterEach(() => expect(pageErrors.splice(0)).toEqual([]))

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startChromium } from '../../server/test/support/services/chromium.ts'
+import { openBrowser } from '../../server/test/support/services/chromium.ts'
 import * as given from '../../server/test/support/given.ts'
 import { startServer, type TestServer } from '../../server/test/support/harness.ts'
 import { tokenFor } from '../../server/test/support/access/user-tokens.ts'
@@ -14,7 +14,7 @@ let page: Awaited<ReturnType<typeof servePage>>
 beforeAll(async () => {
   page = await servePage(await bundle('src/index.ts'))
   server = await startServer('sqlite')
-  browser = await startChromium({ anyHost: true })
+  browser = await openBrowser()
 }, 300_000)
 
 afterAll(async () => {

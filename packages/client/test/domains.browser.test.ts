@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { startChromium } from '../../server/test/support/services/chromium.ts'
+import { openBrowser } from '../../server/test/support/services/chromium.ts'
 import * as given from '../../server/test/support/given.ts'
 import { startServer } from '../../server/test/support/harness.ts'
 import type * as Plenum from '../src/rest.ts'
@@ -25,7 +25,7 @@ test(
     const page = await servePage(code)
     const server = await startServer('sqlite')
     const { apiKey, authToken } = await given.tenant(server)
-    const browser = await startChromium({ anyHost: true })
+    const browser = await openBrowser()
 
     /** Calls the client in a page of this host, and returns the outcomes. */
     const visit = async (host: string) => {
