@@ -81,7 +81,10 @@ describe.each(stores)('[D7] a rotation of the secret on %s', (store) => {
       '--yes',
       ...(usesFile ? [] : ['--new-secret', `${newFile}-2`]),
     ]
-    expect(await runCommand(again, changed)).toMatchObject({ code: 0 })
+    expect(await runCommand(again, changed)).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/encrypted again: \d+/),
+    })
     const last = usesFile
       ? settings
       : { ...settings, SECRET_KEY: readFileSync(`${newFile}-2`, 'utf8').trim() }

@@ -39,7 +39,11 @@ const isApplied = async (databaseUrl: string, name = next) => {
 /** A server of this version that serves a tenant. */
 async function runningServer() {
   const databaseUrl = await createPostgresDatabase()
-  const server = await startServer('postgres', { data: { dataDir: '/tmp/plenum-unused', databaseUrl } })
+  const server = await startServer('postgres', {
+    data: { dataDir: '/tmp/plenum-unused', databaseUrl },
+    // By TCP: a connection by a Unix socket has no address.
+    env: { DATABASE_URL: databaseUrl },
+  })
   const tenant = await given.tenant(server)
   let isStopped = false
   const stop = async () => {

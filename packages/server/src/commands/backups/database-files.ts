@@ -8,7 +8,13 @@ export type SqliteFile = InstanceType<typeof DatabaseSync>
 /** The secret that belongs to a backup, if it was asked for. */
 export const secretBeside = (backup: string): string => `${backup}.secret.key`
 
-export const timestamp = (): string => new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')
+/** A name with the time that no file has. */
+export function unusedName(prefix: string, suffix = ''): string {
+  const name = `${prefix}${new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}`
+  let unused = `${name}${suffix}`
+  for (let count = 2; existsSync(unused); count++) unused = `${name}-${count}${suffix}`
+  return unused
+}
 
 export function openExisting(file: string): SqliteFile {
   if (!existsSync(file)) throw new CommandError(`${file} does not exist.`)

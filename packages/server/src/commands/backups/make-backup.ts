@@ -11,7 +11,7 @@ import {
   secretBeside,
   type SqliteFile,
   syncFile,
-  timestamp,
+  unusedName,
 } from './database-files.ts'
 import {
   countRows,
@@ -37,7 +37,7 @@ export async function makeBackup({ to, withSecret }: BackupOptions): Promise<voi
     )
   }
   const isFolder = /[\\/]$/.test(to) || statSync(to, { throwIfNoEntry: false })?.isDirectory() === true
-  const target = isFolder ? join(to, `plenum-${timestamp()}.db`) : resolve(to)
+  const target = isFolder ? unusedName(join(to, 'plenum-'), '.db') : resolve(to)
   const secret = join(config.dataDir, 'secret.key')
   const secretTarget = withSecret ? secretBeside(target) : undefined
   for (const file of [target, ...(secretTarget === undefined ? [] : [secretTarget])]) {

@@ -25,7 +25,7 @@ import { CommandError } from '../failure.ts'
 import { requireMatchingSecret } from '../database.ts'
 import { say } from '../output.ts'
 import type { RestoreOptions } from '../restore.ts'
-import { openExisting, removeDatabase, secretBeside, syncFile, timestamp } from './database-files.ts'
+import { openExisting, removeDatabase, secretBeside, syncFile, unusedName } from './database-files.ts'
 import {
   countRows,
   type Digests,
@@ -140,7 +140,7 @@ function placeSecret(from: string, { dataDir }: Config): void {
 
 /** Gives the database a second name, together with its log. Returns the name. */
 function setAside(file: string): string {
-  const kept = `${file}.before-restore-${timestamp()}`
+  const kept = unusedName(`${file}.before-restore-`)
   try {
     // Closing the only connection copies the log into the file, and removes the log.
     openExisting(file).close()

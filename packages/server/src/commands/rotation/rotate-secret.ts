@@ -17,7 +17,7 @@ import { readSettings } from '../../start/settings.ts'
 import { lockFolder } from '../../store/engine/sqlite.ts'
 import type { SharedDatabase } from '../../store/engine/sqlite-beside.ts'
 import * as signingKeys from '../../store/signing-keys.ts'
-import { syncFile, timestamp } from '../backups/database-files.ts'
+import { syncFile, unusedName } from '../backups/database-files.ts'
 import { matches, openShared, requireMatchingSecret, requireNoServer } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { say } from '../output.ts'
@@ -121,7 +121,7 @@ function replace(
 /** Puts the new secret in place, and keeps the old one for old backups. */
 function finish({ dataDir }: Config, file: string): void {
   const present = join(dataDir, 'secret.key')
-  const kept = `${present}.before-${timestamp()}`
+  const kept = unusedName(`${present}.before-`)
   copyFileSync(present, kept, constants.COPYFILE_EXCL)
   chmodSync(kept, 0o600)
   renameSync(file, present)

@@ -93,8 +93,11 @@ export function hocuspocusTypist(
 ): Typist {
   const { provider, doc } = hocuspocusClient(server, token, { name })
   const typist = createTypist(name, doc, prefix, () => provider.isSynced)
+  let isExact = true
   provider.on('unsyncedChanges', ({ number }: { number: number }) => {
-    if (!provider.isSynced) return
+    // When it connects again, the provider counts all earlier changes as one.
+    isExact = number === 0 || (isExact && provider.isSynced)
+    if (!isExact) return
     const count = typist.typed.length - number
     while (typist.confirmed.length < count)
       typist.confirmed.push(typist.typed[typist.confirmed.length] as string)
