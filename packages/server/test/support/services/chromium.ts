@@ -10,7 +10,12 @@ export function sharedChromium(): SharedService {
       server = await chromium.launchServer({
         executablePath: findOrInstall(chromiumProgram),
         host: '127.0.0.1',
-        args: ['--no-sandbox', '--host-resolver-rules=MAP * 127.0.0.1'],
+        args: [
+          '--no-sandbox',
+          '--disable-gpu',
+          '--disable-software-rasterizer',
+          '--host-resolver-rules=MAP * 127.0.0.1',
+        ],
       })
       return server.wsEndpoint()
     },
