@@ -16,6 +16,7 @@ import { openDatabase } from '../../src/store/engine/open.ts'
 import type { Sync } from '../../src/store/engine/group-sync.ts'
 import { type LinkKind, linkOptions } from './servers/links.ts'
 import { createDatabase } from './services/postgres.ts'
+import { testFetch } from './clients/quick-http.ts'
 import { bySocket, postgresForTests } from './services/shared-postgres.ts'
 import { createDocumentThreads } from './updates/document-work.ts'
 
@@ -133,7 +134,8 @@ async function startPair(kind: LinkKind, options: ServerOptions, ports?: string[
       return next().url
     },
     bus: { ...first.bus, publish: (message) => both.forEach(({ bus }) => bus.publish(message)) },
-    client: (options) => next().client({ fetch: (...request) => caughtUp(fetch(...request)), ...options }),
+    client: (options) =>
+      next().client({ fetch: (...request) => caughtUp(testFetch(...request)), ...options }),
     post: (...request) => caughtUp(next().post(...request)),
     async stop() {
       await second.stop()
@@ -219,9 +221,9 @@ async function startOne(store: Store, options: ServerOptions): Promise<TestServe
     get all() {
       return [testServer]
     },
-    client: (options) => createClient({ url, retries: 0, ...options }),
+    client: (options) => createClient({ url, retries: 0, fetch: testFetch, ...options }),
     async post(path, body, headers = {}) {
-      const response = await fetch(`${url}${path}`, {
+      const response = await testFetch(`${url}${path}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
         body: typeof body === 'string' ? body : JSON.stringify(body),

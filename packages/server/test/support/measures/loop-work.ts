@@ -60,6 +60,8 @@ interface Counted {
 
 let counted: Counted | undefined
 
+export const isCountingLoopWork = (): boolean => counted !== undefined
+
 function count(kind: keyof IterationWork, amount: number): void {
   if (!counted || amount === 0) return
   if (!counted.current) {
