@@ -11,6 +11,8 @@ import { expectShortIterations } from '../../../test/support/measures/loop-work.
 import { LivePresence } from './live-presence.ts'
 import type { IdentityHolder } from './present-person.ts'
 
+/** `expectShortIterations` moves the time of the system's clock. */
+const clock = { ...systemClock, elapsed: Date.now }
 const log = { debug() {}, info() {}, warn() {}, error() {} }
 const clientOf = (userId: string): IdentityHolder => ({
   identity: { userId, name: `Name of ${userId}`, email: undefined, look: { color: '#364fc7' } },
@@ -22,8 +24,8 @@ async function createScene(now = Date.now) {
   const createLink = createMemoryLinks()
   const rows: PresenceEntry[] = []
   const start = () => {
-    const peers = new Peers({ link: createLink(), log })
-    const lists = new SharedLists({ peers, clock: systemClock, log })
+    const peers = new Peers({ link: createLink(), log, clock })
+    const lists = new SharedLists({ peers, clock, log })
     const scheduler = new Scheduler()
     const owner = { apiKey: 'k1', userId: 'document' }
     const presence = new LivePresence({
