@@ -147,8 +147,14 @@ describe('[E1] the example in a real browser', () => {
     await focus('#bob .tiptap')
     await moveBobsCursor('Control+Home', '')
     await page.keyboard.type('Well: ')
-    await page.locator('#ada .thread .quote').first().click()
-    await expect.poll(() => page.evaluate(() => String(getSelection()))).toBe('Hello Bob')
+    await expect.poll(() => paragraphsIn(page, '#ada .tiptap')).toEqual(['Well: Hello Bob', 'Hello Ada'])
+    // The ranges are found again a moment after the text.
+    await expect
+      .poll(async () => {
+        await page.locator('#ada .thread .quote').first().click()
+        return page.evaluate(() => String(getSelection()))
+      })
+      .toBe('Hello Bob')
     // Both editors highlight it.
     await expect.poll(() => page.evaluate(() => CSS.highlights.get('commented')?.size)).toBe(2)
 

@@ -16,7 +16,7 @@ import { openDatabase } from '../../src/store/engine/open.ts'
 import type { Sync } from '../../src/store/engine/group-sync.ts'
 import { type LinkKind, linkOptions } from './servers/links.ts'
 import { createDatabase } from './services/postgres.ts'
-import { testFetch } from './clients/quick-http.ts'
+import { endIdleConnections, testFetch } from './clients/quick-http.ts'
 import { bySocket, postgresForTests } from './services/shared-postgres.ts'
 import { createDocumentThreads } from './updates/document-work.ts'
 
@@ -148,8 +148,9 @@ async function startPair(kind: LinkKind, options: ServerOptions, ports?: string[
   }
 }
 
-async function shutDown({ server, database }: TestServer): Promise<void> {
+async function shutDown({ server, database, url }: TestServer): Promise<void> {
   await server.stop()
+  endIdleConnections(url)
   await database.close()
 }
 

@@ -10,6 +10,13 @@ export interface QuickAnswer {
 // Its idle connections do not keep the process running.
 const agent = new Agent({ keepAlive: true })
 
+/** Ends the idle connections to a server that has stopped, so that no request to the next one on its port uses them. */
+export function endIdleConnections(url: string): void {
+  const { port } = new URL(url)
+  for (const [name, sockets] of Object.entries(agent.freeSockets))
+    if (name.includes(`:${port}:`)) for (const socket of sockets ?? []) socket.destroy()
+}
+
 interface Request {
   method: string
   headers: Record<string, string>
