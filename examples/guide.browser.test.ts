@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { build, defaultClientConditions } from 'vite'
 import * as given from '../packages/server/test/support/given.ts'
-import { stores, useServer } from '../packages/server/test/support/harness.ts'
+import { anyStore, useServer } from '../packages/server/test/support/harness.ts'
 import { tokenFor } from '../packages/server/test/support/access/user-tokens.ts'
 import { openBrowser } from '../packages/server/test/support/services/chromium.ts'
 import examples from './package.json' with { type: 'json' }
@@ -33,8 +33,8 @@ test('[E2] the editor guide installs the package versions that the examples use'
   )
 })
 
-describe.each(stores)('[E2] the code of the guides in a real browser, on %s', (store) => {
-  const server = useServer(store)
+describe('[E2] the code of the guides in a real browser', () => {
+  const server = useServer(anyStore)
   const pages = new Map<string, string>()
   const site = createServer((request, response) => {
     const page = pages.get(request.url ?? '')

@@ -99,7 +99,7 @@ export const dataMutants: readonly Mutant[] = [
     file: 'packages/server/src/deletions/large-deletions.ts',
     from: 'database.exclusive ? Number.MAX_SAFE_INTEGER : clock.now(),',
     to: 'clock.now() - resumeMs,',
-    test: 'packages/server/test/rest/deletions/large.test.ts',
+    test: 'packages/server/test/rest/deletions/large.long.test.ts',
     title: 'a server that stops during a deletion answers UNAVAILABLE and resumes it at its next start',
   },
   {
