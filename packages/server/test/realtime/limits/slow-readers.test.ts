@@ -79,8 +79,8 @@ describe('slow readers of large documents', () => {
       await saved(writer)
       await slowReader(await tokenFor(tenant, `reader_${reader}`), Uint8Array.of(0))
     }
-    // A compaction may replace the snapshot meanwhile, so one more copy is allowed.
-    expect(bufferBytes() - before).toBeLessThan(3 * bytes * server.all.length)
+    // A compaction may replace the snapshot meanwhile, and its thread may hold a copy. Not shared, there would be five.
+    expect(bufferBytes() - before).toBeLessThan(4 * bytes * server.all.length)
   }, 60_000)
 
   test('[R14.2] slow readers of large live states share their bytes', async () => {
