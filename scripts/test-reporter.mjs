@@ -24,6 +24,7 @@ export default class TestReporter {
     const tests = modules.flatMap((module) => Array.from(module.children.allTests()))
     const suites = modules.flatMap((module) => [module, ...module.children.allSuites()])
     this.#explain(tests.filter((test) => test.result().state === 'failed'))
+    this.#listRepeated(tests)
     this.#listSlowest(modules)
     const missing = this.#listMissing(tests, suites)
     // Everything that makes the run fail is counted: tests, hooks and files that threw, and unhandled errors.
@@ -50,6 +51,17 @@ export default class TestReporter {
       for (const [, rule] of test.name.matchAll(citation))
         if (rules.has(rule)) this.print(`  ${rule}: ${rules.get(rule)}`)
       this.print(`  To run it alone: ${seed}npm test -- ${file} -t '${pattern(test.fullName)}'`)
+    }
+  }
+
+  /** Tests that passed only when they ran again: the test or the code has a race, or the test asserts too much. */
+  #listRepeated(tests) {
+    const repeated = tests.filter((test) => test.result().state === 'passed' && test.diagnostic()?.flaky)
+    if (repeated.length === 0) return
+    this.print('\nPassed only when they ran again:')
+    for (const test of repeated) {
+      const [error] = test.result().errors ?? []
+      this.print(`  ${test.module.relativeModuleId} > ${test.fullName}\n    ${error?.message.split('\n')[0]}`)
     }
   }
 

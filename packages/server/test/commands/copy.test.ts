@@ -58,7 +58,7 @@ test('[D8] [D8.1] [D8.2] a server on PostgreSQL continues with everything that w
   await server.stop()
 })
 
-test('[D8.1] a copy that is killed leaves nothing, and can be repeated', async () => {
+test('[D8.1] a copy that is killed leaves nothing, and can be repeated', { retry: 0 }, async () => {
   const { tenant, data, settings } = await filledServer('sqlite')
   await withDatabase(data, async (database) => {
     const rows = seed(database, tenant.apiKey, 'org_t')

@@ -4,7 +4,7 @@ import * as given from '../support/given.ts'
 import { startServer, stores } from '../support/harness.ts'
 import { expectNothingLost } from './durability.ts'
 
-describe('[P1] an answered write survives SIGKILL at any moment', () => {
+describe('[P1] an answered write survives SIGKILL at any moment', { retry: 0 }, () => {
   test.for(stores)(
     '[P1] a server on %s loses no acknowledged write when it is killed under load, and the file of SQLite stays intact',
     { timeout: 900_000 },
@@ -12,7 +12,7 @@ describe('[P1] an answered write survives SIGKILL at any moment', () => {
   )
 })
 
-describe('[P2] an answer waits for the sync of the log', () => {
+describe('[P2] an answer waits for the sync of the log', { retry: 0 }, () => {
   test('[P2] the server answers a write only after the sync that covers its commit has returned', async () => {
     const held: (() => void)[] = []
     let hold = false

@@ -5,7 +5,7 @@ import { faultsOf, killRepeatedly } from './killed-comments.ts'
 
 const kills = rounds(1)
 
-describe('comments and their events after SIGKILL', () => {
+describe('comments and their events after SIGKILL', { retry: 0 }, () => {
   test.each(stores)(
     '[27.1] [P1] a killed server on %s has every acknowledged comment with its event, once and in order, and no event without its comment',
     { timeout: 300_000 },

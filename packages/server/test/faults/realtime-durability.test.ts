@@ -2,7 +2,7 @@ import { describe, test } from 'vitest'
 import { stores } from '../support/harness.ts'
 import { expectConvergence, expectNothingLost } from './realtime-durability.ts'
 
-describe('[R7] a confirmed update survives SIGKILL at any moment', () => {
+describe('[R7] a confirmed update survives SIGKILL at any moment', { retry: 0 }, () => {
   test.for(stores)(
     '[R7] a server on %s loses no confirmed update when it is killed while clients type, and the file of SQLite stays intact',
     { timeout: 900_000 },
