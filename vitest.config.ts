@@ -6,7 +6,7 @@ import { compileSources } from './scripts/compile-sources.mjs'
 const ownClock = 'packages/client/src/**/*.test.ts'
 /** Pages in a real browser. */
 const browser = '**/*.browser.test.ts'
-/** Repetitions and long waits, for `npm run test:long`. */
+/** Large data, repetitions and long waits, for `npm run test:long`. */
 const long = '**/*.long.test.ts'
 const server = ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'examples/*.test.ts']
 

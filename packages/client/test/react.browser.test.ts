@@ -1,28 +1,12 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
 import type { ClientMessage } from '@plenum/protocol/realtime'
-import { openBrowser } from '../../server/test/support/services/chromium.ts'
 import * as given from '../../server/test/support/given.ts'
-import { startServer, type TestServer } from '../../server/test/support/harness.ts'
 import { tokenFor } from '../../server/test/support/access/user-tokens.ts'
 import type { InboxActions, ThreadActions } from '../src/react.ts'
-import { bundle, servePage } from './support/pages.ts'
+import { useSite } from './support/pages.ts'
 
-let server: TestServer
-let browser: Browser
-let page: Awaited<ReturnType<typeof servePage>>
-
-beforeAll(async () => {
-  page = await servePage(await bundle('test/support/react-page.ts'))
-  server = await startServer('sqlite')
-  browser = await openBrowser()
-}, 300_000)
-
-afterAll(async () => {
-  await browser?.close()
-  page?.stop()
-  await server?.stop()
-})
+const site = useSite('test/support/react-page.ts')
 
 interface Room {
   setPresence(own: { data: object }): void
@@ -46,8 +30,8 @@ type PageGlobals = {
   sockets: WebSocket[]
 }
 
-async function visit(browser: Browser, token: string) {
-  const tab = await browser.newPage()
+async function visit(token: string) {
+  const tab = await site.browser.newPage()
   const messages: ClientMessage[] = []
   tab.on('websocket', (socket) =>
     socket.on('framesent', ({ payload }) => {
@@ -64,9 +48,9 @@ async function visit(browser: Browser, token: string) {
     }
     Object.assign(globalThis, { sockets, WebSocket: RecordedSocket })
   })
-  await tab.goto(`http://localhost:${page.port}/`)
+  await tab.goto(`http://localhost:${site.page.port}/`)
   await tab.evaluate(([url, token]) => (globalThis as unknown as PageGlobals).plenum.start(url, token), [
-    server.url,
+    site.server.url,
     token,
   ] as [string, string])
   return { tab, messages, shown: () => shownIn(tab) }
@@ -81,9 +65,9 @@ test(
   '[K10] components render the current document, and only documents that are rendered stay open',
   { timeout: 300_000 },
   async () => {
-    const tenant = await given.tenant(server)
-    const ada = await visit(browser, await tokenFor(tenant, 'ada'))
-    const bob = await visit(browser, await tokenFor(tenant, 'bob'))
+    const tenant = await given.tenant(site.server)
+    const ada = await visit(await tokenFor(tenant, 'ada'))
+    const bob = await visit(await tokenFor(tenant, 'bob'))
     await expect.poll(ada.shown).toMatchObject({
       connection: 'connected',
       status: 'connected',
@@ -129,8 +113,8 @@ test(
   '[K10] what a component wrote while the connection was lost is saved after the component is unmounted',
   { timeout: 300_000 },
   async () => {
-    const tenant = await given.tenant(server)
-    const ada = await visit(browser, await tokenFor(tenant, 'ada'))
+    const tenant = await given.tenant(site.server)
+    const ada = await visit(await tokenFor(tenant, 'ada'))
     await expect.poll(ada.shown).toMatchObject({ status: 'connected', role: 'editor' })
     await ada.tab.evaluate(() => {
       const { room, setDocumentId, sockets } = globalThis as unknown as PageGlobals
@@ -163,10 +147,10 @@ test(
   '[K6] [K10] useSelf and useOthers follow the presence list, and useOthers renders only when another user changes',
   { timeout: 300_000 },
   async () => {
-    const tenant = await given.tenant(server)
-    const ada = await visit(browser, await tokenFor(tenant, 'ada'))
+    const tenant = await given.tenant(site.server)
+    const ada = await visit(await tokenFor(tenant, 'ada'))
     await expect.poll(ada.shown).toMatchObject({ self: ['ada', null], others: [] })
-    const bob = await visit(browser, await tokenFor(tenant, 'bob'))
+    const bob = await visit(await tokenFor(tenant, 'bob'))
     await expect.poll(ada.shown).toMatchObject({ self: ['ada', null], others: [['bob', null]] })
     await expect.poll(bob.shown).toMatchObject({ self: ['bob', null], others: [['ada', null]] })
 
@@ -186,7 +170,7 @@ test(
     await expect.poll(ada.shown).toMatchObject({ self: ['ada', 2], others: [['bob', 3]] })
     expect(await renders()).toBeGreaterThan(before)
 
-    const phone = await visit(browser, await tokenFor(tenant, 'ada'))
+    const phone = await visit(await tokenFor(tenant, 'ada'))
     await expect.poll(phone.shown).toMatchObject({ self: ['ada', null], others: [['bob', 3]] })
     await move(phone, 4)
     await expect.poll(ada.shown).toMatchObject({ self: ['ada', 4], others: [['bob', 3]] })
@@ -197,9 +181,9 @@ test(
   '[K15.3] components render each version that is added, and can restore it',
   { timeout: 300_000 },
   async () => {
-    const tenant = await given.tenant(server)
-    const ada = await visit(browser, await tokenFor(tenant, 'ada'))
-    const bob = await visit(browser, await tokenFor(tenant, 'bob'))
+    const tenant = await given.tenant(site.server)
+    const ada = await visit(await tokenFor(tenant, 'ada'))
+    const bob = await visit(await tokenFor(tenant, 'bob'))
     for (const { shown } of [ada, bob]) {
       await expect.poll(shown).toMatchObject({ status: 'connected', versions: [], isLoading: false })
     }
@@ -226,9 +210,9 @@ test(
   '[K17.3] [K18.3] components render the threads of a document and the inbox, and change them',
   { timeout: 300_000 },
   async () => {
-    const tenant = await given.tenant(server)
-    const ada = await visit(browser, await tokenFor(tenant, 'ada'))
-    const bob = await visit(browser, await tokenFor(tenant, 'bob'))
+    const tenant = await given.tenant(site.server)
+    const ada = await visit(await tokenFor(tenant, 'ada'))
+    const bob = await visit(await tokenFor(tenant, 'bob'))
     const threadsIn = async ({ tab }: typeof ada) =>
       JSON.parse((await tab.locator('code').textContent()) ?? 'null')
     for (const user of [ada, bob]) {

@@ -14,6 +14,7 @@ import { createServer, type Server } from '../../src/server.ts'
 import type { Database } from '../../src/store/engine/db.ts'
 import { openDatabase } from '../../src/store/engine/open.ts'
 import type { Sync } from '../../src/store/engine/group-sync.ts'
+import { realElapsed } from './measures/loop-work.ts'
 import { type LinkKind, linkOptions } from './servers/links.ts'
 import { createDatabase } from './services/postgres.ts'
 import { endIdleConnections, testFetch } from './clients/quick-http.ts'
@@ -255,9 +256,6 @@ function delayWork(threads: DocumentThreads, before: (kind: string) => Promise<v
     return run(work)
   }
 }
-
-/** `countLoopWork` moves `performance.now`, and must not move the clocks of servers. */
-const realElapsed = performance.now.bind(performance)
 
 /** The system's clock, moved by `offsetMs`, and faster by `speed`. */
 function withSpeed(speed: number, offset: TestClock): Clock {

@@ -1,6 +1,6 @@
 import { Errors } from 'typebox/value'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { quickPost, quickRequest } from '../support/clients/quick-http.ts'
+import { quickRequest } from '../support/clients/quick-http.ts'
 import * as given from '../support/given.ts'
 import { anyStore, stores, useServer } from '../support/harness.ts'
 import { type Entry, table } from '../support/table/table.ts'
@@ -79,8 +79,8 @@ describe.each(stores)('[0.1] examples on %s', (store) => {
     '[0.1] $path answers its example with its declared output or one of its declared errors',
     async ({ operation, path }) => {
       const tenant = (empty ??= await given.tenant(server))
-      const { status, body } = await quickPost(
-        `${server.url}${path}`,
+      const { status, body } = await server.post(
+        path,
         { data: given.exampleFor(tenant, operation) },
         given.headersFor(tenant, operation.access),
       )

@@ -6,7 +6,6 @@ import type { Schema } from '../../src/platform/validation/explain.ts'
 import * as given from '../support/given.ts'
 import { useServer } from '../support/harness.ts'
 import { type Field, fieldsOf, nameOf, withField } from '../support/table/schema-fields.ts'
-import { quickPost } from '../support/clients/quick-http.ts'
 import { rounds } from '../support/random/effort.ts'
 import { readAllRows } from '../support/data/all-rows.ts'
 import { type Entry, table } from '../support/table/table.ts'
@@ -82,8 +81,8 @@ describe('[0.3] the type of every field', () => {
           { numRuns: runs },
         )
         const [value] = fc.sample(wrong, 1)
-        const { status, body } = await quickPost(
-          `${server.url}${entry.path}`,
+        const { status, body } = await server.post(
+          entry.path,
           { data: withField(example, field.path, value) },
           headers,
         )

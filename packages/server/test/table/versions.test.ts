@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { copyOf, fill, normalized, stored } from '../support/data/filled-tenant.ts'
-import { quickPost } from '../support/clients/quick-http.ts'
 import * as given from '../support/given.ts'
 import { useServer } from '../support/harness.ts'
 import type { Field } from '../support/table/schema-fields.ts'
@@ -77,7 +76,7 @@ describe('[0.1.4] versions', () => {
   test.each(ignoring)('[0.1.4] $path ignores values in a field that only v2 has', async (entry) => {
     const { operation, path } = entry
     const call = async (tenant: given.Tenant, data: unknown) => {
-      const { status, body } = await quickPost(`${server.url}${path}`, { data }, tenant.headers)
+      const { status, body } = await server.post(path, { data }, tenant.headers)
       const rows = await stored(server, tenant, tables)
       const written = Object.values(rows).flatMap((list) => list.map((row) => JSON.parse(row as string)))
       return normalized({ status, body, written }, tenant)

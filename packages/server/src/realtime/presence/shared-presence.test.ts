@@ -7,12 +7,12 @@ import { createMemoryLinks } from '../../platform/server-link/memory-link.ts'
 import { Scheduler } from '../../platform/turns/scheduler.ts'
 import type { PresenceEntry } from '../../store/documents/presence.ts'
 import { eventually } from '../../../test/support/clients/convergence.ts'
-import { expectShortIterations } from '../../../test/support/measures/loop-work.ts'
+import { expectShortIterations, realElapsed } from '../../../test/support/measures/loop-work.ts'
 import { LivePresence } from './live-presence.ts'
 import type { IdentityHolder } from './present-person.ts'
 
 /** `expectShortIterations` moves the time of the system's clock. */
-const clock = { ...systemClock, elapsed: Date.now }
+const clock = { ...systemClock, elapsed: realElapsed }
 const log = { debug() {}, info() {}, warn() {}, error() {} }
 const clientOf = (userId: string): IdentityHolder => ({
   identity: { userId, name: `Name of ${userId}`, email: undefined, look: { color: '#364fc7' } },

@@ -51,7 +51,7 @@ export async function quickRequest(
   return { status: message.statusCode ?? 0, body: text === '' ? undefined : JSON.parse(text) }
 }
 
-/** Like `post` of a server. */
+/** Like `post` of a server, for tests that compare the whole answer: it has no headers. */
 export const quickPost = (
   url: string,
   body: unknown,

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import type { Database } from '../../../src/store/engine/db.ts'
-import { quickPost } from '../clients/quick-http.ts'
 import * as given from '../given.ts'
 import type { TestServer } from '../harness.ts'
 import { readSchema, type StoredTable } from '../table/stored-schema.ts'
@@ -52,7 +51,7 @@ export async function fill(
     if (version === 'v1' && operation.versions.length > 1) continue
     if (/delete|remove|migrate/.test(verb)) continue
     const data = given.exampleFor(tenant, operation)
-    await quickPost(`${server.url}${path}`, { data }, tenant.headers)
+    await server.post(path, { data }, tenant.headers)
   }
   return addRowsWithoutExample(server, tenant)
 }

@@ -35,7 +35,7 @@ let asked: Promise<unknown> | undefined
 /** For workers: the PostgreSQL of this run. Throws `MissingProgram` if there is none. */
 export const postgresForTests = () => (asked ??= askFor('postgres')) as Promise<SharedPostgres>
 
-/** The same database by its Unix socket, which takes less processor time than TCP. Proxies are not left out. */
+/** The same database by its Unix socket, which takes less processor time than TCP. The address of a proxy stays as it is. */
 export async function bySocket(databaseUrl: string): Promise<string> {
   if (!asked) return databaseUrl
   const { url, socketDir } = await postgresForTests()
