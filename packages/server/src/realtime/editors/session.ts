@@ -255,7 +255,8 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
     this.#backpressure.holdIfFull(submitted, room)
   }
 
-  #submit({ room, outOfOrder }: OpenState, number: number, update: Uint8Array, isStep2: boolean): void {
+  #submit(open: OpenState, number: number, update: Uint8Array, isStep2: boolean): void {
+    const { room, outOfOrder } = open
     this.#participant.document.presence.markActive(this.#participant)
     const arrival = outOfOrder.nextArrival()
     const takeCovered = () => (isStep2 ? outOfOrder.takeBefore(arrival) : [])
@@ -269,6 +270,8 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
       refused: (fault) => {
         this.#backpressure.settle(submitted)
         if (isOutOfOrder(fault) && outOfOrder.add(arrival, number)) return
+        // The sender has become a viewer while the update waited.
+        if (isStep2 && fault === readOnly) return this.#confirm(open, number, update)
         if (isRecoverable(fault)) for (const one of [...takeCovered(), number]) this.#refused(one, fault)
         else {
           this.#participant.document.countRefusedUpdate(fault)

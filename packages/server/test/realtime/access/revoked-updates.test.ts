@@ -13,7 +13,7 @@ import { type Dialect, dialects, rawClient } from '../../support/clients/raw-cli
 import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 import type { RawRealtime } from '../../support/clients/raw-realtime.ts'
 import { metric } from '../../support/measures/metrics-page.ts'
-import { textIn, textOf, wordsIn } from '../../support/random/words.ts'
+import { textIn, textOf, wordsIn, wordUpdate } from '../../support/random/words.ts'
 const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 const document = { type: 'document', id: 'doc_1', organizationId: 'org_1' } as const
 
@@ -164,6 +164,34 @@ test('[R32.1] [R32.2] a live state that waits for the database while its sender 
   await Promise.all(server.all.map((one) => one.server.stop()))
   const stored = await storedLiveStates(server, tenant)
   expect(stored.map(({ data }) => data)).toEqual([{ n: 1 }])
+})
+
+test('[R3] a sync step 2 without changes is acknowledged in every dialect, also if its sender becomes a viewer while it waits', async () => {
+  const { server, block, blocked } = await withPostgres()
+  for (const dialect of dialects) {
+    const tenant = await given.tenant(server)
+    await given.restrictedDocument(tenant, 'doc_1')
+    const token = await tokenFor(tenant, 'ada', { resources: [document] })
+    const open = (by: Dialect) => rawClient(server, by, { ...editorRef, token })
+    const ada = open(dialect)
+    await ada.opened()
+    // A client of the same user that the server tells the role.
+    const other = open('realtime')
+    const stored = wordUpdate('stored')
+    expect(await other.update(stored)).toBe('saved')
+
+    // Before a user becomes the owner of a Yjs client id, the server reads what other servers have stored.
+    const unblock = await block('lock table editor_updates in access exclusive mode')
+    const update = ada.update(wordUpdate('waiting'))
+    const step2 = ada.syncStep2(stored)
+    await eventually(blocked).toHaveLength(1)
+    const revoking = revocations['an editor who becomes a viewer'](tenant)
+    await other.until(() => other.roles.at(-1) === 'viewer')
+    await unblock()
+    await revoking
+    expect([dialect, await update, await step2]).toEqual([dialect, 'refused', 'saved'])
+    await Promise.all([ada.close(), other.close()])
+  }
 })
 
 describe('a client that reconnects while its update waits', () => {
