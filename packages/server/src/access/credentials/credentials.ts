@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache'
 import * as apiKeys from '../../store/api-keys.ts'
 import type { ApiKey, TokenRecord } from '../../store/api-keys.ts'
 import type { Database } from '../../store/engine/db.ts'
 import * as workspaces from '../../store/workspaces.ts'
+import { lastUsed } from '../../platform/last-used.ts'
 import { expectedToken } from './auth-tokens.ts'
 
 /** An API key or a workspace, with the auth tokens that authenticate it. */
@@ -19,11 +19,11 @@ export interface KnownCaller<T> {
 export class Credentials {
   readonly #database: Database
   readonly #tokenKey: Buffer
-  readonly #cache = new LRUCache<string, KnownCaller<ApiKey>>({ max: 10_000 })
+  readonly #cache = lastUsed<KnownCaller<ApiKey>>(10_000)
   /** The lookups of this iteration of the event loop, whose query is not sent yet. */
   readonly #unsent = new Map<string, Promise<KnownCaller<ApiKey> | undefined>>()
   /** Tokens by the record that they are derived from. Deriving one takes longer than reading its record. */
-  readonly #tokens = new LRUCache<string, Buffer>({ max: 10_000 })
+  readonly #tokens = lastUsed<Buffer>(10_000)
   /** Counts the calls of `drop`. */
   #changes = 0
 

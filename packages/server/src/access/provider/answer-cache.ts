@@ -1,4 +1,5 @@
-import { LRUCache } from 'lru-cache'
+import type { LRUCache } from 'lru-cache'
+import { lastUsed } from '../../platform/last-used.ts'
 import type { ProviderAnswer } from '../permissions.ts'
 import type { ProviderEntry } from './provider-response.ts'
 
@@ -46,7 +47,7 @@ export function knownAnswer(entry: ProviderEntry | undefined, nowSeconds: number
  * settings drops the answers of an API key, on all servers, and no API key displaces the answers of another.
  */
 export class AnswerCache {
-  readonly #revisions = new LRUCache<string, LRUCache<string, KnownAnswer>>({ max: maxRevisions })
+  readonly #revisions = lastUsed<LRUCache<string, KnownAnswer>>(maxRevisions)
 
   find(revision: string, key: string, nowSeconds: number): KnownAnswer | undefined {
     const known = this.#revisions.get(revision)?.get(key)
@@ -54,8 +55,7 @@ export class AnswerCache {
   }
 
   put(revision: string, key: string, known: KnownAnswer): void {
-    const answers =
-      this.#revisions.get(revision) ?? new LRUCache<string, KnownAnswer>({ max: maxAnswersPerRevision })
+    const answers = this.#revisions.get(revision) ?? lastUsed<KnownAnswer>(maxAnswersPerRevision)
     this.#revisions.set(revision, answers)
     answers.set(key, known)
   }
