@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { RawRealtime } from '../../support/clients/raw-realtime.ts'
 import * as given from '../../support/given.ts'
-import { stores, useServer } from '../../support/harness.ts'
+import { anyStore, useServer } from '../../support/harness.ts'
 import { allowLoopback, TestProvider, useProvider } from '../../support/receivers/permission-provider.ts'
 import { tokenFor } from '../../support/access/user-tokens.ts'
 import { wordUpdate } from '../../support/random/words.ts'
@@ -9,8 +9,8 @@ import { wordUpdate } from '../../support/random/words.ts'
 const target = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 const denied = { code: 4403, reason: 'The permission provider denies access.' }
 
-describe.each(stores)('a permission provider that does not answer, on %s', (store) => {
-  const server = useServer(store, { env: allowLoopback })
+describe('a permission provider that does not answer', () => {
+  const server = useServer(anyStore, { env: allowLoopback })
 
   const opening = async (tenant: given.Tenant, userId = 'ada') =>
     new RawRealtime(server, { ...target, token: await tokenFor(tenant, userId) })
@@ -51,9 +51,9 @@ describe.each(stores)('a permission provider that does not answer, on %s', (stor
   })
 })
 
-describe.each(stores)('the attempts to ask a permission provider, on %s', (store) => {
+describe('the attempts to ask a permission provider', () => {
   // The clock runs so fast that 34 s, the time for all attempts, are 1.1 s.
-  const server = useServer(store, { env: allowLoopback, clockSpeed: 30 })
+  const server = useServer(anyStore, { env: allowLoopback, clockSpeed: 30 })
 
   async function scene() {
     const tenant = await given.tenant(server)
@@ -91,8 +91,8 @@ describe.each(stores)('the attempts to ask a permission provider, on %s', (store
   })
 })
 
-describe.each(stores)('a permission provider at a private address, on %s', (store) => {
-  const server = useServer(store, { isOwn: true })
+describe('a permission provider at a private address', () => {
+  const server = useServer(anyStore, { isOwn: true })
 
   test('[N1] the server does not connect to it, and denies', async () => {
     const tenant = await given.tenant(server)
@@ -104,8 +104,8 @@ describe.each(stores)('a permission provider at a private address, on %s', (stor
   })
 })
 
-describe.each(stores)('a server that stops, on %s', (store) => {
-  const server = useServer(store, { env: allowLoopback })
+describe('a server that stops', () => {
+  const server = useServer(anyStore, { env: allowLoopback })
 
   test('[O1] it does not wait for a provider', async () => {
     const tenant = await given.tenant(server)
@@ -125,8 +125,8 @@ describe.each(stores)('a server that stops, on %s', (store) => {
   })
 })
 
-describe.each(stores)('a permission provider whose settings are damaged, on %s', (store) => {
-  const server = useServer(store, { env: allowLoopback })
+describe('a permission provider whose settings are damaged', () => {
+  const server = useServer(anyStore, { env: allowLoopback })
 
   test('[R9.4] clients are closed with 4503, and the log says why', async () => {
     const tenant = await given.tenant(server)

@@ -4,7 +4,7 @@ import { RawYjs } from '../../support/clients/raw-yjs.ts'
 import { dialects, rawClient, sendsRole } from '../../support/clients/raw-clients.ts'
 import { RawRealtime } from '../../support/clients/raw-realtime.ts'
 import * as given from '../../support/given.ts'
-import { stores, useServer } from '../../support/harness.ts'
+import { anyStore, useServer } from '../../support/harness.ts'
 import { allowLoopback, type TestProvider, useProvider } from '../../support/receivers/permission-provider.ts'
 import { tokenFor } from '../../support/access/user-tokens.ts'
 import { wordUpdate } from '../../support/random/words.ts'
@@ -15,8 +15,8 @@ const denied = { code: 4403, reason: deniedReason }
 const notAnswered = { code: 4503, reason: 'The permission provider did not answer in time. Connect again.' }
 const minute = 60_000
 
-describe.each(stores)('a permission provider and live clients on %s', (store) => {
-  const server = useServer(store, { env: allowLoopback })
+describe('a permission provider and live clients', () => {
+  const server = useServer(anyStore, { env: allowLoopback })
 
   afterEach(() => {
     server.clock.offsetMs = 0

@@ -1,7 +1,7 @@
 import { type ApiError, type ConnectOptions, createClient } from '@plenum/client'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import * as given from '../../support/given.ts'
-import { anyStore, startServer, stores, useServer } from '../../support/harness.ts'
+import { anyStore, startServer, useServer } from '../../support/harness.ts'
 import { eventually } from '../../support/clients/convergence.ts'
 import { plenumConnection } from '../../support/clients/plenum-client.ts'
 import { tokenFor } from '../../support/access/user-tokens.ts'
@@ -23,8 +23,8 @@ function connect(client: Pick<ReturnType<typeof createClient>, 'connect'>, token
   return { connection, document, editor, errors }
 }
 
-describe.each(stores)('errors of the client on %s', (store) => {
-  const server = useServer(store, { isOwn: true })
+describe('errors of the client', () => {
+  const server = useServer(anyStore, { isOwn: true })
 
   test('[K11] a user without access to a document gets an error event that names the document', async () => {
     const tenant = await given.tenant(server)

@@ -1,13 +1,13 @@
 import type { ApiError } from '@plenum/client'
 import { describe, expect, test } from 'vitest'
 import * as given from '../../support/given.ts'
-import { anyStore, stores, useServer } from '../../support/harness.ts'
+import { anyStore, useServer } from '../../support/harness.ts'
 import { eventually } from '../../support/clients/convergence.ts'
 import { plenumConnection } from '../../support/clients/plenum-client.ts'
 import { tokenFor } from '../../support/access/user-tokens.ts'
 
-describe.each(stores)('limits of the client on %s', (store) => {
-  const server = useServer(store)
+describe('limits of the client', () => {
+  const server = useServer(anyStore)
 
   async function scene() {
     const tenant = await given.tenant(server)

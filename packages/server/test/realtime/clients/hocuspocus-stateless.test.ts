@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { expectShortIterations } from '../../support/measures/loop-work.ts'
 import * as given from '../../support/given.ts'
-import { stores, useServer } from '../../support/harness.ts'
+import { anyStore, useServer } from '../../support/harness.ts'
 import { eventually, synced } from '../../support/clients/convergence.ts'
 import { hocuspocusClient, hocuspocusSocket } from '../../support/clients/hocuspocus-client.ts'
 import { editorName } from '../../support/clients/open-clients.ts'
 import { tokenFor } from '../../support/access/user-tokens.ts'
 
-describe.each(stores)('stateless messages of Hocuspocus providers on %s', (store) => {
-  const server = useServer(store, { isOwn: true })
+describe('stateless messages of Hocuspocus providers', () => {
+  const server = useServer(anyStore, { isOwn: true })
 
   /** Opens an editor and collects the stateless messages that arrive there. */
   async function scene() {

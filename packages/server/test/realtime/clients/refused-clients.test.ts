@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import * as given from '../../support/given.ts'
-import { anyStore, startServer, stores, type TestServer, useServer } from '../../support/harness.ts'
+import { anyStore, startServer, type TestServer, useServer } from '../../support/harness.ts'
 import { eventually, synced } from '../../support/clients/convergence.ts'
 import { editorName } from '../../support/clients/open-clients.ts'
 import { RawSocket } from '../../support/clients/raw-socket.ts'
@@ -29,8 +29,8 @@ async function delayedClose(server: TestServer, token: string, name?: string): P
   throw new Error('The server closes every connection at once.')
 }
 
-describe.each(stores)('refused y-websocket clients on %s', (store) => {
-  const server = useServer(store, { isOwn: true })
+describe('refused y-websocket clients', () => {
+  const server = useServer(anyStore, { isOwn: true })
 
   test('[R46] [R46.1] a client that is refused again gets the same code and reason after a delay of 1 s', async () => {
     const tenant = await given.tenant(server)

@@ -3,7 +3,7 @@ import { decodeJwt } from 'jose'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import * as Y from 'yjs'
 import * as given from '../../support/given.ts'
-import { startServer, stores, useServer } from '../../support/harness.ts'
+import { anyStore, startServer, useServer } from '../../support/harness.ts'
 import { eventually, synced } from '../../support/clients/convergence.ts'
 import { editorName } from '../../support/clients/open-clients.ts'
 import { openHttp, post } from '../../support/clients/raw-http.ts'
@@ -27,8 +27,8 @@ const textIn = (update: Uint8Array): string => {
 const failed = (status: number) => ({ cause: { code: 'ServerError', status } })
 const unauthenticated = { cause: { code: 'InvalidAuthProvided' } }
 
-describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
-  const server = useServer(store, { isOwn: true })
+describe('the SDK of Y-Sweet', () => {
+  const server = useServer(anyStore, { isOwn: true })
 
   const scene = async () => {
     const tenant = await given.tenant(server)
@@ -249,7 +249,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
   })
 
   test('[R49.1] SDK requests are limited like requests of the interface, by rate and by the domain of the page', async () => {
-    const own = await startServer(store, { env: { LIMIT_API_KEY_REQUESTS_PER_MINUTE: '3' } })
+    const own = await startServer(anyStore, { env: { LIMIT_API_KEY_REQUESTS_PER_MINUTE: '3' } })
     onTestFinished(() => own.stop())
     const tenant = await given.tenant(own)
     const manager = ySweetManager(own.one, tenant)
@@ -262,7 +262,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
   })
 
   test('[R49.1] SDK requests that arrive during a shutdown are refused with UNAVAILABLE', async () => {
-    const own = await startServer(store)
+    const own = await startServer(anyStore)
     const tenant = await given.tenant(own)
     const connection = openHttp(own.url)
     const headers = { authorization: `Bearer ${tenant.authToken}` }
@@ -282,7 +282,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
 
   test('[R51.3] the addresses in a client token are those of PUBLIC_URL, or those of the request with the scheme that a trusted proxy reports', async () => {
     const addressOf = async (env: Record<string, string>, headers: Record<string, string> = {}) => {
-      const own = await startServer(store, { env })
+      const own = await startServer(anyStore, { env })
       onTestFinished(() => own.stop())
       const tenant = await given.tenant(own)
       const { docId } = await ySweetManager(own, tenant).createDoc('one')

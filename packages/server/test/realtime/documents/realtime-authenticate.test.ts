@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { closeCodes } from '@plenum/protocol/realtime'
 import * as given from '../../support/given.ts'
-import { stores, useServer } from '../../support/harness.ts'
+import { anyStore, useServer } from '../../support/harness.ts'
 import { tokenFor } from '../../support/access/user-tokens.ts'
 import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 
 const documentRef = { organizationId: 'org_1', documentId: 'doc_1' }
 
-describe.each(stores)('authentication at /realtime on %s', (store) => {
-  const server = useServer(store, { isOwn: true })
+describe('authentication at /realtime', () => {
+  const server = useServer(anyStore, { isOwn: true })
   const connect = async (tenant: given.Tenant) => RealtimeSocket.connect(server, await tokenFor(tenant))
 
   test('[R5] [R5.1] [R10] a client authenticates with a token in the first message or in the address, and a backend with its headers', async () => {

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import * as given from '../../support/given.ts'
-import { stores, useServer } from '../../support/harness.ts'
+import { anyStore, useServer } from '../../support/harness.ts'
 import { eventually } from '../../support/clients/convergence.ts'
 import { tokenFor } from '../../support/access/user-tokens.ts'
 import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 
 const documentRef = { organizationId: 'org_1', documentId: 'doc_1' }
 
-describe.each(stores)('closing at /realtime on %s', (store) => {
-  const server = useServer(store)
+describe('closing at /realtime', () => {
+  const server = useServer(anyStore)
   const connect = async (tenant: given.Tenant, userId = 'ada') =>
     RealtimeSocket.connect(server, await tokenFor(tenant, userId))
 

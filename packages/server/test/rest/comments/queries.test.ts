@@ -26,7 +26,7 @@ describe.each(stores)('the statements of a page of annotations on %s', (store) =
     const sqlite = recordSqlite()
     const postgres = vi.spyOn(pg.Client.prototype, 'query')
     /** The statements of one read, without those that check the credentials. */
-    const count = async (expected: number) => {
+    const countOnce = async (expected: number) => {
       sqlite.clear()
       postgres.mockClear()
       expect((await client.commentAnnotations.get(page)).data).toHaveLength(expected)
@@ -38,6 +38,9 @@ describe.each(stores)('the statements of a page of annotations on %s', (store) =
       ]
       return texts.filter((text) => /annotation|comment|from "(users|documents)"/.test(text)).length
     }
+    /** The least of three reads: jobs of the server can run statements at the same time. */
+    const count = async (expected: number) =>
+      Math.min(await countOnce(expected), await countOnce(expected), await countOnce(expected))
     await add(1, 0)
     expect(await count(1)).toBe(7)
     await add(49, 1)
