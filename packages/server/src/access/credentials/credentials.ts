@@ -2,7 +2,7 @@ import * as apiKeys from '../../store/api-keys.ts'
 import type { ApiKey, TokenRecord } from '../../store/api-keys.ts'
 import type { Database } from '../../store/engine/db.ts'
 import * as workspaces from '../../store/workspaces.ts'
-import { lastUsed } from '../../platform/last-used.ts'
+import { lastUsed } from '../last-used.ts'
 import { expectedToken } from './auth-tokens.ts'
 
 /** An API key or a workspace, with the auth tokens that authenticate it. */

@@ -1,5 +1,5 @@
 import type { LRUCache } from 'lru-cache'
-import { lastUsed } from '../../platform/last-used.ts'
+import { lastUsed } from '../last-used.ts'
 import type { ProviderAnswer } from '../permissions.ts'
 import type { ProviderEntry } from './provider-response.ts'
 
