@@ -8,6 +8,7 @@ import Fastify, {
 import type { Config } from '../config.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
+import { answerHeaders } from './answer-headers.ts'
 import { answerBrowser } from './cors.ts'
 import { answerFailures, toApiError } from './errors.ts'
 import type { Connections } from './sockets/connections.ts'
@@ -41,7 +42,7 @@ export function createApp(deps: AppDeps): FastifyInstance {
     frameworkErrors: (error, request, reply) => {
       const failure = toApiError(error)
       void (reply as FastifyReply)
-        .header('x-request-id', request.id)
+        .headers({ ...answerHeaders, 'x-request-id': request.id })
         .code(failure.httpStatus)
         .send(failure.toBody())
     },
@@ -61,7 +62,7 @@ const noSchemas = () => {
 /** What comes before everything else: the request id, then the checks for shutdown and `Host`, then CORS. */
 function checkEveryRequest(app: FastifyInstance, { isDraining }: AppDeps): void {
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id)
+    reply.headers(answerHeaders).header('x-request-id', request.id)
     if (isDraining()) {
       reply.header('connection', 'close')
       return done(new ApiError('UNAVAILABLE', 'The server is shutting down.', { retryAfterSeconds: 1 }))

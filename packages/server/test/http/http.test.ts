@@ -12,9 +12,13 @@ const retrieved = {
 }
 const addBody = (organizationId: string) => JSON.stringify({ data: { organizations: [{ organizationId }] } })
 
-/** Checks that the answer has a request id, and returns its status and body. */
+/** Checks that the answer has the headers of every answer, and returns its status and body. */
 function checkedAnswer(answer: RawAnswer | undefined) {
-  expect(answer?.headers['x-request-id']).toMatch(/^[0-9a-f]{8}-[0-9a-z]+$/)
+  expect(answer?.headers).toMatchObject({
+    'x-request-id': expect.stringMatching(/^[0-9a-f]{8}-[0-9a-z]+$/),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  })
   return { status: answer?.status, body: answer?.text ? JSON.parse(answer.text) : undefined }
 }
 const refused = (status: number, message: string) => ({
@@ -58,7 +62,7 @@ describe('[0.1] HTTP', () => {
       'chunks that are not the last encoding',
       post(get, { 'transfer-encoding': 'chunked, gzip' }, '0\r\n\r\n'),
     ],
-  ])('[0.1.5] [0.1.6] a request with %s is refused with a JSON error', async (_what, bytes) => {
+  ])('[0.1.5] [0.1.6] [0.1.9] a request with %s is refused with a JSON error', async (_what, bytes) => {
     expect(await send(bytes)).toEqual(malformed)
   })
 
@@ -71,7 +75,7 @@ describe('[0.1] HTTP', () => {
     expect(await ask({ 'transfer-encoding': 'chunked' }, chunks)).toEqual(malformed)
   })
 
-  test('[0.1] the server answers unusual but allowed requests', async () => {
+  test('[0.1] [0.1.9] the server answers unusual but allowed requests', async () => {
     const expected = { status: 200, body: retrieved }
     expect(await ask({ 'transfer-encoding': 'chunked' }, `b\r\n${whole}\r\n0\r\n\r\n`)).toEqual(expected)
     expect(await ask({ expect: 'the unexpected' })).toEqual(expected)
@@ -116,6 +120,15 @@ describe('[0.1] HTTP', () => {
       })
       expect(checkedAnswer(answer)).toEqual({ status, body: undefined })
     }
+  })
+
+  test.each([
+    ['/openapi.json', 'no-cache'],
+    ['/.well-known/jwks.json', 'public, max-age=300'],
+  ])('[0.1.9] %s can be cached', async (path, caching) => {
+    const { headers } = await fetch(server.url + path)
+    expect(headers.get('cache-control')).toBe(caching)
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
   })
 
   test('[0.1.6] the answer to a CORS preflight has a request id', async () => {

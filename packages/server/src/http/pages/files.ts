@@ -28,7 +28,7 @@ export function serveFile(app: FastifyInstance, url: string, { type, load, heade
       cached = undefined
       throw error
     })
-    reply.headers({ ...headers, etag, 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' })
+    reply.headers({ ...headers, etag, 'cache-control': 'no-cache' })
     // CORS may have set `vary` already.
     reply.header('vary', [reply.getHeader('vary'), 'accept-encoding'].filter(Boolean).join(', '))
     if (request.headers['if-none-match'] === etag) return reply.code(304).send()

@@ -19,13 +19,11 @@ interface UnsubscribeDeps {
 /** A form has one field. */
 const maxFormBytes = 4096
 
-/** The token is a credential: no other site and no cache may learn it. */
+/** The token is a credential: no other site may learn it, and no search engine. */
 const headers = {
   'content-security-policy':
     "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
-  'cache-control': 'no-store',
-  'x-content-type-options': 'nosniff',
   'x-robots-tag': 'noindex',
 }
 

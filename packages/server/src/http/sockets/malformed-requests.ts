@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError, type ErrorStatus } from '@plenum/protocol'
+import { answerHeaders } from '../answer-headers.ts'
 import { tooManyWaiting } from './pipelining.ts'
 
 interface MalformedRequestDeps {
@@ -63,6 +64,7 @@ export class MalformedRequests {
       'content-type: application/json; charset=utf-8',
       `content-length: ${Buffer.byteLength(body)}`,
       `x-request-id: ${this.#deps.newRequestId()}`,
+      ...Object.entries(answerHeaders).map((header) => header.join(': ')),
       'connection: close',
     ]
     socket.end(`HTTP/1.1 ${line}\r\n${headers.join('\r\n')}\r\n\r\n${body}`)
