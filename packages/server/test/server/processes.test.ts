@@ -1,5 +1,14 @@
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -168,6 +177,29 @@ describe('[O1] starting', () => {
     // The lock ends with the process, even if the process is killed.
     await server.kill()
     expect(await (await startProcess('server', { DATA_DIR })).terminate()).toBe(0)
+  })
+
+  test('[O1.2] only the user of the server can read the files of the database, whatever the folder allows, also those that others could read', async () => {
+    const DATA_DIR = newFolder()
+    chmodSync(DATA_DIR, 0o755)
+    const modes = () =>
+      Object.fromEntries(
+        readdirSync(DATA_DIR).map((name) => [
+          name,
+          (statSync(join(DATA_DIR, name)).mode & 0o777).toString(8),
+        ]),
+      )
+    const files = ['plenum.db', 'plenum.db-shm', 'plenum.db-wal', 'secret.key', 'server.lock']
+    files.push('server.lock-journal')
+    const expected = Object.fromEntries(files.map((name) => [name, '600']))
+    const first = await startProcess('server', { DATA_DIR })
+    expect(modes()).toEqual(expected)
+    // A killed server leaves all files.
+    await first.kill()
+    for (const name of files) chmodSync(join(DATA_DIR, name), 0o644)
+    const second = await startProcess('server', { DATA_DIR })
+    expect(modes()).toEqual({ ...expected, 'secret.key': '644' })
+    await second.terminate()
   })
 
   test('[O1] the generated secret is readable only by its owner and reused at the next start, and if it is damaged or lost the server does not start', async () => {

@@ -6,7 +6,7 @@ import { type Finding, warning } from './check.ts'
 /** Files with secrets must be readable only by their owner. */
 export function checkSecretFiles({ dataDir }: Config): Finding[] {
   if (process.platform === 'win32') return []
-  return ['.env', join(dataDir, 'secret.key'), join(dataDir, 'plenum.db')]
+  return ['.env', ...['secret.key', 'plenum.db', 'plenum.db-wal'].map((name) => join(dataDir, name))]
     .filter(isOpen)
     .map((file) =>
       warning('secrets', `other users of this machine can read ${file}`, `Run: chmod 600 ${file}`),

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
@@ -43,6 +43,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 })
   const release = lockFolder(options.dataDir)
   const file = join(options.dataDir, 'plenum.db')
+  keepPrivate(file)
 
   const writer = openFile(file, options.observer)
   assertPragma(writer, 'journal_mode', 'wal')
@@ -197,11 +198,27 @@ function assertPragma(connection: SqliteConnection, name: string, expected: unkn
 /** SQLITE_BUSY. */
 const busyCode = 5
 
+/**
+ * Lets only the user of the server read the files of a database, whatever the folder allows. SQLite gives new files beside
+ * the database the permissions of the database.
+ */
+function keepPrivate(file: string): void {
+  // Not opened if it exists: closing it would end the locks that other connections of this process have on it.
+  if (!existsSync(file)) closeSync(openSync(file, 'ax', 0o600))
+  for (const one of [file, `${file}-wal`, `${file}-shm`]) {
+    const found = statSync(one, { throwIfNoEntry: false })
+    // Only its owner can change the permissions of a file. `plenum doctor` reports the others.
+    if (found && (found.mode & 0o077) !== 0 && found.uid === process.getuid?.()) chmodSync(one, 0o600)
+  }
+}
+
 /** Keeps a second server out of the folder. The kernel holds the lock, so it ends with the process, even with a killed one. */
 export function lockFolder(dataDir: string): () => void {
   let lock: InstanceType<typeof DatabaseSync> | undefined
   try {
-    lock = new DatabaseSync(join(dataDir, 'server.lock'))
+    const file = join(dataDir, 'server.lock')
+    keepPrivate(file)
+    lock = new DatabaseSync(file)
     lock.exec('pragma busy_timeout = 0; pragma journal_mode = delete; begin exclusive')
     return () => lock?.close()
   } catch (cause) {
