@@ -49,6 +49,7 @@ export function createApp(deps: AppDeps): FastifyInstance {
   })
   app.decorateRequest('caller', undefined)
   app.decorateRequest('operationName', undefined)
+  app.decorateReply('countedStatus', undefined)
   checkEveryRequest(app, deps)
   answerFailures(app)
   observeEveryResponse(app, deps)
@@ -83,7 +84,7 @@ function observeEveryResponse(app: FastifyInstance, { config, log, metrics }: Ap
     const operation = request.operationName ?? request.routeOptions.config.operationName
     if (operation !== undefined) {
       const { statusCode: status, elapsedTime } = reply
-      metrics.request(operation, status, elapsedTime / 1000)
+      metrics.request(operation, reply.countedStatus ?? status, elapsedTime / 1000)
       if (logsRequests)
         log.debug({ reqId: request.id, operation, status, ms: Math.round(elapsedTime) }, 'request')
     }

@@ -24,6 +24,10 @@ declare module 'fastify' {
     /** `family.verb`. The route sets it before it checks the credentials. */
     operationName: string | undefined
   }
+  interface FastifyReply {
+    /** The status that metrics count, if it is not that of the answer. */
+    countedStatus: number | undefined
+  }
   interface FastifyContextConfig {
     /** `family.verb`: the name in metrics and logs. */
     operationName?: string
@@ -105,7 +109,9 @@ function mountOperation(
   }
 }
 
-function send(reply: FastifyReply, { httpStatus, body, isReplayed, onSent }: Answer): FastifyReply {
+function send(reply: FastifyReply, answer: Answer): FastifyReply {
+  const { httpStatus, body, isReplayed, onSent } = answer
+  reply.countedStatus = answer.countedStatus
   if (onSent) {
     // The client may have disconnected already.
     if (reply.raw.closed) onSent()

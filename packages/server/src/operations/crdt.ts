@@ -97,7 +97,9 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
     }
     if (unreadable.length === 0) return records
     const details = { unreadableEditorIds: unreadable.map(({ id }) => id), data: records }
-    return partial(unreadable.every(({ isSlow }) => isSlow) ? tooSlow(details) : damaged(details))
+    return partial(unreadable.every(({ isSlow }) => isSlow) ? tooSlow(details) : damaged(details), {
+      isFault: true,
+    })
   },
 
   update: {

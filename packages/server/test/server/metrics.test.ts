@@ -55,6 +55,17 @@ describe.each(stores)('/metrics on %s', (store) => {
     await value(`${name}_sum`, { operation }).toBeGreaterThan(0)
   })
 
+  test('[M1.3] [0.4.1] a batch of which items failed counts as 207, although the interface answers it with 500', async () => {
+    const { client, headers } = await given.tenant(server)
+    const domains = { domains: ['example.com'] }
+    await client.domains.add(domains)
+    const { status } = await server.post('/v2/workspace/domains/add', { data: domains }, headers)
+    expect(status).toBe(500)
+    const operation = 'domains.add'
+    await value('plenum_http_requests_total', { operation, code: '207' }).toBe(1)
+    await value('plenum_http_requests_total', { operation, code: '500' }).toBe(undefined)
+  })
+
   test('[M1] plenum_build_info has the versions of Plenum and Node and the kind of database', async () => {
     const info = (await metricsOf(server)).find(({ name }) => name === 'plenum_build_info')
     const { version } = packageOfServer

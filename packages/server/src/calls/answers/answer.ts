@@ -6,18 +6,29 @@ import { Reply } from './reply.ts'
 export interface Answer {
   httpStatus: number
   body: JsonBody
+  /** The status that metrics count, if it is not `httpStatus`. */
+  countedStatus?: number
   /** Whether this is the stored answer to an earlier request with the same idempotency key. */
   isReplayed?: boolean
   /** Called once, when the answer has been sent or cannot be sent. */
   onSent?: () => void
 }
 
+/** HTTP's status for a batch of which some items failed. */
+const multiStatus = 207
+
 /** Turns what a handler returned into an answer. */
 export function answerOf(operation: Operation, result: unknown): Answer {
   if (!(result instanceof Reply)) return success(operation, operation.message, result)
   if (result.error instanceof ApiError) {
     const body = encodeJson(result.error.toBody({ withCode: operation.errorCode === true }))
-    return { httpStatus: result.error.httpStatus, body }
+    const { httpStatus } = result.error
+    return {
+      httpStatus,
+      body,
+      // The interface sends some failures of items as errors of the server. An operator would look for a fault.
+      ...(httpStatus >= 500 && !result.isFault && { countedStatus: multiStatus }),
+    }
   }
   const { onSent } = result
   return {
