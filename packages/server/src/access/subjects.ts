@@ -94,28 +94,31 @@ export async function loadSubjects(
 }
 
 /**
- * Loads the access of users to a document that a client opens. If the document or its organization does not exist yet, the
- * result is as if it had just been created.
+ * Loads the access of users to documents that clients open. If a document or the organization does not exist yet, the result
+ * is as if it had just been created. Takes at most 500 documents.
  */
-export async function loadOpenedDocument(
+export async function loadOpenedDocuments(
   db: Db,
   key: Key,
   organizationId: string,
-  documentId: string,
+  documentIds: readonly string[],
   userIds: readonly string[],
-): Promise<OpenedDocument> {
+): Promise<(documentId: string) => OpenedDocument> {
   const organization = await access.findOrganization(db, key.apiKey, organizationId)
-  const documents = await access.findDocuments(db, key.apiKey, organizationId, [documentId])
-  const document = documents.get(documentId) ?? newDocument
+  const documents = await access.findDocuments(db, key.apiKey, organizationId, documentIds)
+  for (const id of documentIds) if (!documents.has(id)) documents.set(id, newDocument)
   const scene = await loadScene(db, key, organizationId, userIds, {
     organization: organization ?? newOrganization,
-    documents: new Map([[documentId, document]]),
+    documents,
     folderIds: [],
   })
-  return {
-    folderId: document.folderId,
-    subject: (userId, overlay) => scene.document(userId, documentId, document, overlay),
-    removedAt: (userId) => scene.removedAt(userId),
+  return (documentId) => {
+    const document = documents.get(documentId) as StoredDocument
+    return {
+      folderId: document.folderId,
+      subject: (userId, overlay) => scene.document(userId, documentId, document, overlay),
+      removedAt: (userId) => scene.removedAt(userId),
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import { evaluateSession } from '../access/sessions/session-access.ts'
+import { evaluateDocuments } from '../access/sessions/session-access.ts'
 import type { Services } from './services.ts'
 import type { UserCaller } from './call.ts'
 
@@ -23,11 +23,20 @@ export async function askProvider(
     documentIds?: readonly string[]
   }
   if (organizationId === undefined) return
-  const named = new Set([...(documentId === undefined ? [] : [documentId]), ...documentIds])
+  const named = [...new Set([...(documentId === undefined ? [] : [documentId]), ...documentIds])]
+  if (named.length === 0) return
   await permissionProvider.check(caller, async (answers) => {
-    for (const id of named) {
-      const document = { organizationId, documentId: id }
-      await evaluateSession(database.read, caller, document, user.session, clock.now() / 1000, answers)
-    }
+    const { session } = user
+    const now = clock.now() / 1000
+    const access = await evaluateDocuments(
+      database.read,
+      caller,
+      organizationId,
+      named,
+      session,
+      now,
+      answers,
+    )
+    for (const id of named) access(id)
   })
 }

@@ -6,7 +6,7 @@ import * as memberships from '../../store/access/memberships.ts'
 import { createVisible } from '../viewers.ts'
 import { type Decision, decide, limit, mergeGrants, type Subject } from '../permissions.ts'
 import type { ProviderAnswers } from '../provider/permission-provider.ts'
-import { loadOpenedDocument, type OpenedDocument, type Overlay } from '../subjects.ts'
+import { loadOpenedDocuments, type OpenedDocument, type Overlay } from '../subjects.ts'
 import type { TokenGrant } from '../tokens/token-claims.ts'
 
 /** Who opens a document: a user with the grants of the token, or a backend with the credentials of the API key. */
@@ -36,7 +36,8 @@ export async function evaluateAccess(
   answers?: ProviderAnswers,
 ): Promise<Decision[]> {
   const userIds = new Set(users.flatMap((user) => (user === 'backend' ? [] : user.userId)))
-  const opened = await loadOpenedDocument(db, key, organizationId, documentId, [...userIds])
+  const documents = await loadOpenedDocuments(db, key, organizationId, [documentId], [...userIds])
+  const opened = documents(documentId)
   const document = { organizationId, documentId }
   return users.map((user) =>
     user === 'backend'
@@ -45,18 +46,38 @@ export async function evaluateAccess(
   )
 }
 
-/** What one user may do with a document, and the grants of the session there. */
+/** What a session may do with a document, and the grants of the session there. */
+export interface SessionAccess {
+  decision: Decision
+  overlay: Overlay
+}
+
+/** What one user may do with a document. */
 export async function evaluateSession(
   db: Db,
   key: Key,
-  document: DocumentRef,
+  { organizationId, documentId }: DocumentRef,
   user: UserSession,
   nowSeconds: number,
   answers?: ProviderAnswers,
-): Promise<{ decision: Decision; overlay: Overlay }> {
-  const { organizationId, documentId } = document
-  const opened = await loadOpenedDocument(db, key, organizationId, documentId, [user.userId])
-  return decideFor(opened, document, user, nowSeconds, answers)
+): Promise<SessionAccess> {
+  const all = await evaluateDocuments(db, key, organizationId, [documentId], user, nowSeconds, answers)
+  return all(documentId)
+}
+
+/** What one user may do with each of at most 500 documents, in as many queries as for one. */
+export async function evaluateDocuments(
+  db: Db,
+  key: Key,
+  organizationId: string,
+  documentIds: readonly string[],
+  user: UserSession,
+  nowSeconds: number,
+  answers?: ProviderAnswers,
+): Promise<(documentId: string) => SessionAccess> {
+  const opened = await loadOpenedDocuments(db, key, organizationId, documentIds, [user.userId])
+  return (documentId) =>
+    decideFor(opened(documentId), { organizationId, documentId }, user, nowSeconds, answers)
 }
 
 function decideFor(
@@ -65,7 +86,7 @@ function decideFor(
   user: UserSession,
   nowSeconds: number,
   answers: ProviderAnswers | undefined,
-): { decision: Decision; overlay: Overlay } {
+): SessionAccess {
   const { organizationId, documentId } = document
   const { userId, isLimited } = user
   const here = grantsIn(organizationId, user, opened.removedAt(userId))

@@ -74,7 +74,7 @@ async function addPrepared(call: Call<Add>, ranges: AnchoredRanges) {
     authors.filter(({ userId }) => !refused.has(userId)),
     now,
   )
-  const existingUsers = await findExisting(db, caller.apiKey, read.flatMap(namedIn))
+  const existingUsers = await findExisting(call, organizationId, read.flatMap(namedIn))
   requireExisting(
     existingUsers,
     read.flatMap(({ named }) => named),

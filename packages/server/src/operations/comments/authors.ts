@@ -1,6 +1,7 @@
 import { ApiError, type UserInput } from '@plenum/protocol'
 import { canWrite, decide } from '../../access/permissions.ts'
 import { loadSubjects } from '../../access/subjects.ts'
+import type { Call, UserCaller } from '../../calls/call.ts'
 import { yieldIfLate } from '../../platform/turns/loop-time.ts'
 import type { ApiKey } from '../../store/api-keys.ts'
 import type { Db } from '../../store/engine/db.ts'
@@ -43,12 +44,22 @@ export interface NamedUser {
   field: string
 }
 
-/** Those of the ids that users have. */
-export async function findExisting(db: Db, apiKey: string, userIds: readonly string[]): Promise<Set<string>> {
+/**
+ * Those of the ids that users have. For a calling user, the users of other organizations do not exist: an app may keep its
+ * customers apart as organizations (spec 19.0.5).
+ */
+export async function findExisting(
+  { db, caller: { apiKey, user } }: Pick<Call, 'db'> & { caller: UserCaller },
+  organizationId: string,
+  userIds: readonly string[],
+): Promise<Set<string>> {
   const found = new Set<string>()
   for (const ids of slices(unique(userIds))) {
     await yieldIfLate()
-    for (const id of await users.findExisting(db, apiKey, ids)) found.add(id)
+    const some = user
+      ? await users.findKnownIn(db, apiKey, organizationId, ids)
+      : await users.findExisting(db, apiKey, ids)
+    for (const id of some) found.add(id)
   }
   return found
 }

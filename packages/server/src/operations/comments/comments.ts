@@ -33,7 +33,7 @@ export const commentHandlers: Handlers<Operations['comments']> = {
     await ensureAuthors(db, apiKey, authors, now)
     const named = read.flatMap((comment) => comment.named)
     const ids = [...named.map(({ userId }) => userId), ...read.flatMap(({ braced }) => braced)]
-    const existingUsers = await findExisting(db, apiKey, ids)
+    const existingUsers = await findExisting(call, organizationId, ids)
     requireExisting(existingUsers, named)
     if (input.verifyUserPermissions) {
       const authorIds = authors.map(({ userId }) => userId)

@@ -100,7 +100,12 @@ async function updatePrepared(call: Call<Update>, range: StoredRange | undefined
 }
 
 /** The users whom a change names must exist, except the author, who gets a profile. */
-async function checkUsers({ db, caller: { apiKey }, now }: Call<Update>, change: CommentAnnotationChange) {
+async function checkUsers(call: Call<Update>, change: CommentAnnotationChange) {
+  const {
+    db,
+    caller: { apiKey },
+    now,
+  } = call
   const { from, assignedTo, visibility, resolvedByUserId, statusUpdatedByUserId } = change
   checkVisibility(visibility, 'updatedData.visibility')
   if (from) await ensureAuthors(db, apiKey, [from], now)
@@ -114,8 +119,8 @@ async function checkUsers({ db, caller: { apiKey }, now }: Call<Update>, change:
   ]
   requireExisting(
     await findExisting(
-      db,
-      apiKey,
+      call,
+      call.input.organizationId,
       named.map(({ userId }) => userId),
     ),
     named,

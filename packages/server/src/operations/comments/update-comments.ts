@@ -62,14 +62,18 @@ function requireOwn(user: CallingUser | undefined, authorId: string): void {
 const done = 'Updated successfully'
 
 async function changeComment(
-  { input: { updatedData }, caller, db, now }: Call<Update>,
+  call: Call<Update>,
   read: SentContent,
   comment: StoredComment,
 ): Promise<StoredComment> {
+  const {
+    input: { updatedData, organizationId },
+    now,
+  } = call
   const content = contentOf(read, 'updatedData.', comment.content)
   const named = content.mentioned.map((userId) => ({ userId, field: 'updatedData.taggedUserContacts' }))
   const braced = bracedIds(content, 'updatedData.')
-  const existing = await findExisting(db, caller.apiKey, [...content.mentioned, ...braced])
+  const existing = await findExisting(call, organizationId, [...content.mentioned, ...braced])
   // A user who was mentioned before may be gone by now. Only the sent mentions must exist.
   if (updatedData.taggedUserContacts) requireExisting(existing, named)
   const mentioned = unique([...content.mentioned, ...braced]).filter((id) => existing.has(id))

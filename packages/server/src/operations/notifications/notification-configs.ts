@@ -3,6 +3,7 @@ import type { Handlers } from '../../calls/call.ts'
 import * as configs from '../../store/notifications/configs.ts'
 import { actingUserId, denied } from '../shared/calling-user.ts'
 import { unique } from '../shared/batches.ts'
+import { requireOpen } from './open-organization.ts'
 
 /** Far more channels than apps have. Without a limit a caller could fill the database with channel names. */
 const maxChannels = 20
@@ -11,11 +12,17 @@ const maxChannelLength = 100
 export const notificationConfigHandlers: Handlers<
   Pick<Operations['notifications'], 'getConfig' | 'setConfig'>
 > = {
-  async getConfig({ input, caller: { apiKey, user }, db }) {
+  async getConfig(call) {
+    const {
+      input,
+      caller: { apiKey, user },
+      db,
+    } = call
     const { organizationId } = input
     const userId = actingUserId(user, input.userId)
     const ofOrganization = input.getOrganizationConfig === true
     const documentIds = ofOrganization ? [] : unique(required(input.documentIds))
+    await requireOpen(call, organizationId, documentIds)
     const choices = await configs.find(db, apiKey, organizationId, documentIds, [userId])
     const entry = (documentId?: string) => ({
       config: choices.effective(userId, documentId),
@@ -25,7 +32,13 @@ export const notificationConfigHandlers: Handlers<
     return ofOrganization ? [entry()] : documentIds.map((documentId) => entry(documentId))
   },
 
-  async setConfig({ input, caller: { apiKey, user }, db, version }) {
+  async setConfig(call) {
+    const {
+      input,
+      caller: { apiKey, user },
+      db,
+      version,
+    } = call
     const userIds = unique(input.userIds)
     if (user && userIds.some((id) => id !== user.userId)) {
       throw denied('userIds must be the user of the token.')
@@ -33,6 +46,7 @@ export const notificationConfigHandlers: Handlers<
     const sent = version === 'v1' ? required(input.documentIds) : input.documentIds
     const documentIds = sent && unique(sent)
     checkChannels(input.config)
+    await requireOpen(call, input.organizationId, documentIds)
     const channels = await configs.put(
       db,
       apiKey,

@@ -9,6 +9,7 @@ import { outcomes, unique } from '../shared/batches.ts'
 import { notificationConfigHandlers } from './notification-configs.ts'
 import { addNotification, deferredDeletion } from './add.ts'
 import { filterOf } from './filters.ts'
+import { requireOpen } from './open-organization.ts'
 import { updateNotifications } from './update.ts'
 import { visibleTo } from './visible.ts'
 import { EncodedJson } from '../../calls/answers/encoded-json.ts'
@@ -36,6 +37,7 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
     if (version !== 'v1' && documentId === undefined && user === undefined) {
       throw invalid('Either documentId or userId is required.')
     }
+    await requireOpen(call, organizationId)
     const read = (window: Window) => lists.list(db, apiKey, filter, { ...window, order })
     const cursor = ({ timestamp, key }: StoredNotification) => [timestamp, key]
     const list = {

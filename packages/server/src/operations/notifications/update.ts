@@ -13,6 +13,7 @@ import { denied, refuseFields } from '../shared/calling-user.ts'
 import { byId, inLockOrder, outcomes, unique } from '../shared/batches.ts'
 import { withoutNulls } from '../shared/without-nulls.ts'
 import { filterOf } from './filters.ts'
+import { requireOpen } from './open-organization.ts'
 import { visibleTo } from './visible.ts'
 import { readersOf } from '../../events/inbox/recipients.ts'
 
@@ -49,6 +50,7 @@ export const updateNotifications: PreparedWrite<Update> = {
       services: { writeStep, permissionProvider },
     } = call
     checkUser(call)
+    await requireOpen(call, input.organizationId)
     const hidden = await findHidden(call)
     const changes = changesOf(input, hidden)
     if (!(await mayExceedTransaction(db, call, changes))) return { hidden }

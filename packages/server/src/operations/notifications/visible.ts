@@ -1,5 +1,8 @@
-import type { ProviderAnswers } from '../../access/provider/permission-provider.ts'
-import { createSessionVisible, evaluateSession } from '../../access/sessions/session-access.ts'
+import {
+  createSessionVisible,
+  evaluateDocuments,
+  type SessionAccess,
+} from '../../access/sessions/session-access.ts'
 import { createVisible } from '../../access/viewers.ts'
 import type { Call, UserCaller } from '../../calls/call.ts'
 import { groupBy } from '../../platform/group-by.ts'
@@ -18,8 +21,9 @@ interface ReadingCall extends Pick<Call, 'db' | 'now' | 'services'> {
 }
 
 /**
- * Keeps the notifications that the user may read: one about a comment only while the user can read the document and sees the
- * annotation, and one with an access context only while the user holds every field of it (spec 18.2.1).
+ * Keeps the notifications that the user may read (spec 18.2.1): one about a comment only while the user can read the document
+ * and sees the annotation, and one with an access context only while the user holds every field of it. A calling user also
+ * needs access to the documents of all other notifications; a backend decides itself whom it shows them.
  */
 export function visibleTo(
   { caller, db, now, input: { organizationId }, services: { permissionProvider } }: ReadingCall,
@@ -27,14 +31,14 @@ export function visibleTo(
 ): (rows: Rows) => Promise<StoredNotification[]> {
   const { apiKey } = caller
   const session = caller.user?.session ?? { userId, resources: [] }
+  const needsAccess = ({ content }: StoredNotification) =>
+    caller.user !== undefined || content.targetAnnotationId !== undefined
 
   /** The ids of the annotations that the user sees, of those that notifications of one document are about. */
-  const seenIn = async (documentId: string, rows: Rows, answers: ProviderAnswers | undefined) => {
-    const document = { organizationId, documentId }
-    const { decision, overlay } = await evaluateSession(db, caller, document, session, now / 1000, answers)
-    if (!decision.allowed) return new Set<string>()
+  const seenIn = async (documentId: string, rows: Rows, { overlay }: SessionAccess) => {
     const ids = unique(rows.flatMap(({ content }) => content.targetAnnotationId ?? []))
-    const stored = await annotations.findByIds(db, apiKey, document, ids)
+    if (ids.length === 0) return new Set<string>()
+    const stored = await annotations.findByIds(db, apiKey, { organizationId, documentId }, ids)
     const visible = createVisible(db, { apiKey, organizationId, userId, now, overlay })
     const isVisible = await visible(stored.map(({ audience }) => audience))
     return new Set(stored.filter(({ audience }) => isVisible(audience)).map((one) => one.annotationId))
@@ -50,16 +54,32 @@ export function visibleTo(
   return async (all) => {
     const rows = await keepHeld(all)
     return permissionProvider.check(caller, async (answers) => {
-      const aboutComments = rows.filter(({ content }) => content.targetAnnotationId !== undefined)
-      const seen = new Map<string, Set<string>>()
-      for (const [documentId, some] of groupBy(aboutComments, (one) => one.documentId)) {
-        await yieldIfLate()
-        seen.set(documentId, await seenIn(documentId, some, answers))
-      }
-      return rows.filter(
-        ({ documentId, content: { targetAnnotationId: id } }) =>
-          id === undefined || seen.get(documentId)?.has(id) === true,
+      const inDocuments = groupBy(rows.filter(needsAccess), (one) => one.documentId)
+      const documentIds = [...inDocuments.keys()]
+      if (documentIds.length === 0) return [...rows]
+      const access = await evaluateDocuments(
+        db,
+        caller,
+        organizationId,
+        documentIds,
+        session,
+        now / 1000,
+        answers,
       )
+      const readable = new Set<string>()
+      const seen = new Map<string, Set<string>>()
+      for (const [documentId, some] of inDocuments) {
+        await yieldIfLate()
+        const found = access(documentId)
+        if (!found.decision.allowed) continue
+        readable.add(documentId)
+        seen.set(documentId, await seenIn(documentId, some, found))
+      }
+      return rows.filter((row) => {
+        const { targetAnnotationId: id } = row.content
+        if (id !== undefined) return seen.get(row.documentId)?.has(id) === true
+        return !needsAccess(row) || readable.has(row.documentId)
+      })
     })
   }
 }

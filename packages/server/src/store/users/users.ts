@@ -1,5 +1,5 @@
 import type { User } from '@plenum/protocol'
-import { sql } from 'kysely'
+import { type ExpressionBuilder, sql } from 'kysely'
 import { yieldIfLate, mapYielding } from '../../platform/turns/loop-time.ts'
 import type { Db } from '../engine/db.ts'
 import { batched } from '../engine/batched.ts'
@@ -8,7 +8,7 @@ import { parse, stringifyData } from '../engine/json.ts'
 import { prepared } from '../engine/prepared.ts'
 import { type Look, lookOf, mergeProfile, type Profile, toUser } from './profiles.ts'
 import { notRemoved } from '../access/removed-grants.ts'
-import type { UserTable } from '../schema/schema.ts'
+import type { Schema, UserTable } from '../schema/schema.ts'
 
 /** One statement writes this many profiles: up to 1 MiB. */
 const maxProfilesPerStatement = 64
@@ -36,6 +36,29 @@ export async function findExisting(db: Db, apiKey: string, userIds: readonly str
     .select('user_id')
     .where('api_key', '=', apiKey)
     .where('user_id', 'in', userIds)
+    .execute()
+  return rows.map((row) => row.user_id)
+}
+
+/** Those of these ids whose users belong to the organization, or to none. A grant makes a user belong to its organization. */
+export async function findKnownIn(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  userIds: readonly string[],
+): Promise<string[]> {
+  if (userIds.length === 0) return []
+  const rows = await db
+    .selectFrom('users')
+    .select('user_id')
+    .where('api_key', '=', apiKey)
+    .where('user_id', 'in', userIds)
+    .where((eb) =>
+      eb.or([
+        eb.exists(grantsOf(eb).where('grants.organization_id', '=', organizationId)),
+        eb.not(eb.exists(grantsOf(eb))),
+      ]),
+    )
     .execute()
   return rows.map((row) => row.user_id)
 }
@@ -161,24 +184,22 @@ export async function remove(db: Db, apiKey: string, userIds: readonly string[])
   await db.deleteFrom('users').where('api_key', '=', apiKey).where('user_id', 'in', userIds).execute()
 }
 
+/** The grants of the user of the row. */
+const grantsOf = (eb: ExpressionBuilder<Schema, 'users'>) =>
+  eb
+    .selectFrom('grants')
+    .select('grants.user_id')
+    .whereRef('grants.api_key', '=', 'users.api_key')
+    .whereRef('grants.user_id', '=', 'users.user_id')
+    .where(notRemoved)
+
 /** Removes the profiles of users who have no grant left. */
 export async function removeWithoutGrants(db: Db, apiKey: string, userIds: readonly string[]): Promise<void> {
   await db
     .deleteFrom('users')
     .where('api_key', '=', apiKey)
     .where('user_id', 'in', userIds)
-    .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('grants')
-            .select('grants.user_id')
-            .whereRef('grants.api_key', '=', 'users.api_key')
-            .whereRef('grants.user_id', '=', 'users.user_id')
-            .where(notRemoved),
-        ),
-      ),
-    )
+    .where((eb) => eb.not(eb.exists(grantsOf(eb))))
     .execute()
 }
 

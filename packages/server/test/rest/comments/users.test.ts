@@ -72,6 +72,67 @@ describe.each(stores)('calls of users on %s', (store) => {
   }
   const refused = (status: string, message: string) => expect.objectContaining({ status, message })
 
+  test('[19.0.5] for a user, the users of other organizations do not exist, and for a backend they do', async () => {
+    const { client, signIn, add } = await scene()
+    await client.organizations.add({ organizations: [{ organizationId: 'org_2' }] })
+    const stranger = { userId: 'stranger', name: 'Stranger', email: 'stranger@example.com' }
+    await client.users.add({ organizationId: 'org_2', users: [stranger, { userId: 'ada' }] })
+    await add('a1')
+    // An author gets a profile, and has no stored grant in any organization.
+    await client.comments.add({
+      ...ref,
+      annotationId: 'a1',
+      commentData: [{ commentText: 'x', from: { userId: 'guest' } }],
+    })
+    const ada = await signIn('ada', [member])
+
+    /** Every way to name a user, with the field of the refusal. */
+    const naming: Record<string, (caller: Client, userId: string) => Promise<unknown>> = {
+      'commentData[0].taggedUserContacts': (caller, userId) =>
+        caller.comments.add({
+          ...ref,
+          annotationId: 'a1',
+          commentData: [
+            { commentText: 'Look', from: { userId: 'ada' }, taggedUserContacts: [{ userId, text: '@x' }] },
+          ],
+        }),
+      'commentAnnotations[0].assignedTo': (caller, userId) =>
+        caller.commentAnnotations.add({
+          ...ref,
+          commentAnnotations: [
+            { commentData: [{ commentText: 'x', from: { userId: 'ada' } }], assignedTo: { userId } },
+          ],
+        }),
+      'updatedData.assignedTo': (caller, userId) =>
+        caller.commentAnnotations.update({
+          ...ref,
+          annotationIds: ['a1'],
+          updatedData: { assignedTo: { userId } },
+        }),
+    }
+    for (const [field, name] of Object.entries(naming)) {
+      for (const userId of ['stranger', 'nobody']) {
+        await expect(name(ada, userId), field).rejects.toEqual(
+          refused('INVALID_ARGUMENT', `${field}: the user ${userId} does not exist.`),
+        )
+      }
+      for (const userId of ['grace', 'guest', 'ada']) await name(ada, userId)
+      await name(client, 'stranger')
+    }
+
+    const mention = async (caller: Client) => {
+      const { data } = await caller.comments.add({
+        ...ref,
+        annotationId: 'a1',
+        commentData: [{ commentText: '{{stranger}} {{grace}} {{nobody}}', from: { userId: 'ada' } }],
+      })
+      const { data: found } = await client.comments.get({ ...ref, annotationId: 'a1', commentIds: data })
+      return found.flatMap((one) => one?.to?.map(({ userId }) => userId) ?? [])
+    }
+    expect(await mention(ada)).toEqual(['grace'])
+    expect(await mention(client)).toEqual(['stranger', 'grace'])
+  })
+
   test('[25.6] [25.6.1] the audience of an annotation decides who lists it, reads it, counts it and reads its events', async () => {
     const { signIn, add } = await scene()
     for (const { id, fields } of annotations) await add(id, fields)

@@ -65,6 +65,82 @@ describe.each(stores)('the inbox of a user on %s', (store) => {
     ).rejects.toEqual(refused('userId must be the user of the token.'))
   })
 
+  test('[18.2.3] [18.6.2] [18.6.3] a user has nothing of documents that the user may not read, and of a disabled organization', async () => {
+    const { client, signIn, inboxOf } = await scene(server)
+    const grace = await signIn('grace')
+    const other = { organizationId, documentId: 'doc_2' }
+    for (const place of [ref, other]) {
+      await client.notifications.add({
+        ...place,
+        createDocument: true,
+        actionUser: { userId: 'actor' },
+        displayHeadlineMessageTemplate: 'News',
+        displayBodyMessage: place.documentId,
+        notifyUsers: [{ userId: 'grace' }],
+      })
+    }
+    const read = async () =>
+      (await grace.notifications.get({ organizationId })).data.map((one) => one.displayBodyMessage).sort()
+    const mark = async (id: string) =>
+      (
+        await grace.notifications.update({
+          organizationId,
+          notifications: [{ id, readByUserIds: ['grace'] }],
+        })
+      ).data[id]?.success
+    const config = { inbox: 'MINE' as const }
+    const documentIds = [documentId, 'doc_2']
+    const setConfig = (ids?: string[]) =>
+      grace.notifications.setConfig({
+        organizationId,
+        userIds: ['grace'],
+        config,
+        ...(ids && { documentIds: ids }),
+      })
+    const getConfig = () => grace.notifications.getConfig({ organizationId, userId: 'grace', documentIds })
+    expect(await read()).toEqual(['doc_1', 'doc_2'])
+    const ids = new Map((await inboxOf('grace')).map((one) => [one.displayBodyMessage, one.id]))
+    const noAccess = refused('User does not have access to document')
+
+    const denials = {
+      restricted: {
+        begin: () =>
+          client.documents.updateAccess({ ...ref, documentIds: ['doc_2'], accessType: 'restricted' }),
+        end: () => client.documents.updateAccess({ ...ref, documentIds: ['doc_2'], accessType: 'public' }),
+      },
+      disabled: {
+        begin: () => client.documents.updateDisableState({ ...ref, documentIds: ['doc_2'], disabled: true }),
+        end: () => client.documents.updateDisableState({ ...ref, documentIds: ['doc_2'], disabled: false }),
+      },
+    }
+    for (const { begin, end } of Object.values(denials)) {
+      await begin()
+      expect(await read()).toEqual(['doc_1'])
+      expect(await mark(ids.get('doc_2') ?? '')).toBe(false)
+      await expect(getConfig()).rejects.toEqual(noAccess)
+      await expect(setConfig(documentIds)).rejects.toEqual(noAccess)
+      await setConfig([documentId])
+      // A backend decides itself whom it shows them.
+      expect(await inboxOf('grace')).toHaveLength(2)
+      await end()
+      expect(await read()).toEqual(['doc_1', 'doc_2'])
+    }
+
+    await client.organizations.updateDisableState({ organizationIds: [organizationId], disabled: true })
+    const disabled = refused('The organization is disabled.')
+    await expect(read()).rejects.toEqual(disabled)
+    await expect(mark(ids.get('doc_1') ?? '')).rejects.toEqual(disabled)
+    await expect(getConfig()).rejects.toEqual(disabled)
+    await expect(setConfig()).rejects.toEqual(disabled)
+    expect(await inboxOf('grace')).toHaveLength(2)
+    await client.organizations.updateDisableState({ organizationIds: [organizationId], disabled: false })
+    expect((await inboxOf('grace')).every(({ isUnread }) => isUnread)).toBe(true)
+    expect((await getConfig()).data).toMatchObject([
+      { config: { inbox: 'MINE' } },
+      { config: { inbox: 'ALL' } },
+    ])
+  })
+
   test('[18.2.1] [25.6] a notification with an access context is only for users who hold every field of it', async () => {
     const { client, signIn, inboxOf } = await scene(server, ['ada', 'grace', 'linus'])
     const fields = [
