@@ -73,7 +73,21 @@ export type Family = keyof Operations
 export * from './errors.ts'
 export * from './base/events.ts'
 export { AccessRole, AccessType } from './base/fields.ts'
-export { ChosenId, chosenIdRule, isChosenId, NewFolderId, NotificationId } from './base/ids.ts'
+export {
+  ApiKeyId,
+  ChosenId,
+  chosenIdRule,
+  DocumentId,
+  EditorId,
+  FolderId,
+  isChosenId,
+  NewFolderId,
+  NotificationId,
+  OrganizationId,
+  UserGroupId,
+  UserId,
+  VersionId,
+} from './base/ids.ts'
 export * from './base/operation.ts'
 export * as webhookErrors from './operations/webhook-errors.ts'
 export { maxBatchItems } from './base/schemas.ts'

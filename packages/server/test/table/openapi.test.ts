@@ -104,6 +104,27 @@ describe('the OpenAPI document', () => {
     expect(document.tags.filter(({ description }) => description === '')).toEqual([])
   })
 
+  test('[0.1.10] a named text has the name of the fields that it describes', () => {
+    const { schemas } = document.components as { schemas: Record<string, { type?: string; enum?: unknown }> }
+    const named: [field: string, schema: string][] = []
+    const collect = (value: unknown, field = ''): void => {
+      if (typeof value !== 'object' || value === null) return
+      const { $ref, properties, items, ...others } = value as Record<string, unknown>
+      const name = typeof $ref === 'string' ? ($ref.split('/').at(-1) as string) : ''
+      if (schemas[name]?.type === 'string' && schemas[name].enum === undefined) named.push([field, name])
+      for (const [key, one] of Object.entries(properties ?? {})) collect(one, key)
+      collect(items, field)
+      for (const one of Object.values(others)) collect(one)
+    }
+    collect(document)
+    expect(named.filter(([, schema]) => schema === 'OrganizationId').length).toBeGreaterThan(40)
+    const fits = ([field, schema]: [string, string]) => {
+      const [a = '', b = ''] = [field, schema].map((name) => name.replace(/Ids?$/, '').toLowerCase())
+      return field === 'id' || schema === 'ChosenId' || a.endsWith(b) || b.endsWith(a)
+    }
+    expect(named.filter((one) => !fits(one))).toEqual([])
+  })
+
   test('[0.1.7] the OpenAPI document has no internal keyword', () => {
     const keys = new Set<string>()
     JSON.stringify(document, (key, value: unknown) => (keys.add(key), value))

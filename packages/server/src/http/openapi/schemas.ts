@@ -64,16 +64,29 @@ function shapeOf(schema: JsonSchema): string {
   return JSON.stringify(shape)
 }
 
-/** The schemas that the protocol exports, by the value that they share with their copies. */
+/** The schemas that the protocol exports, by the value that they share with their copies, in the order of their names. */
 function namedSchemas() {
-  const named = new Map<unknown, NamedSchema>()
+  const named = new Map<unknown, NamedSchema[]>()
   for (const [name, schema] of Object.entries(sorted<unknown>({ ...protocol }))) {
     if (!isSchema(schema) || typeof schema.type !== 'string') continue
     const anchor = anchorOf(schema)
-    if (anchor !== undefined && !named.has(anchor))
-      named.set(anchor, { name, schema, shape: shapeOf(schema) })
+    if (anchor === undefined) continue
+    const same = named.get(anchor) ?? []
+    named.set(anchor, [...same, { name, schema, shape: shapeOf(schema) }])
   }
   return named
+}
+
+/**
+ * The exported schema that gives this one its name. Most ids are copies of one schema, so a text is named only by the
+ * schema with the same description: an id of an organization must not be called an action. Undefined: it stays in place,
+ * because it has no name or limits of its own.
+ */
+function nameGiver(schema: JsonSchema, exported: readonly NamedSchema[]): NamedSchema | undefined {
+  const shape = shapeOf(schema)
+  const same = exported.filter((one) => one.shape === shape)
+  const exact = same.find((one) => one.schema.description === schema.description)
+  return exact ?? (schema.type === 'string' && schema.enum === undefined ? undefined : same[0])
 }
 
 /** Converts the schemas of an OpenAPI document. Schemas that the protocol exports become components; others stay in place. */
@@ -91,9 +104,8 @@ export function createSchemas() {
   }
 
   function convert(schema: JsonSchema): JsonSchema {
-    const known = named.get(anchorOf(schema))
-    // A copy with its own limits stays in place.
-    if (known?.shape !== shapeOf(schema)) return convertInner(schema)
+    const known = nameGiver(schema, named.get(anchorOf(schema)) ?? [])
+    if (!known) return convertInner(schema)
     const { description } = schema
     return {
       ...refer(known.name, known.schema),
