@@ -38,12 +38,15 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
       throw invalid('Either documentId or userId is required.')
     }
     await requireOpen(call, organizationId)
-    const read = (window: Window) => lists.list(db, apiKey, filter, { ...window, order })
+    // The permission provider is asked between the statements, and not while one of their places is taken.
+    const reading = call.services.longReads.open(apiKey)
+    const read = (window: Window) => reading.query(() => lists.list(db, apiKey, filter, { ...window, order }))
     const cursor = ({ timestamp, key }: StoredNotification) => [timestamp, key]
     const list = {
       read: user ? readKept(read, cursor, visibleTo(call, user.userId)) : read,
       cursor,
       rowsPerQuery,
+      isSliced: true,
     }
     const shown = (rows: readonly StoredNotification[]) => presentNotifications(call, organizationId, rows)
     return version === 'v1' ? listAll(call, list, shown) : withPageToken(await page(call, input, list, shown))

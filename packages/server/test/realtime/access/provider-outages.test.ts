@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { RawRealtime } from '../../support/clients/raw-realtime.ts'
 import * as given from '../../support/given.ts'
-import { anyStore, useServer } from '../../support/harness.ts'
+import { anyStore, stores, useServer } from '../../support/harness.ts'
 import { allowLoopback, TestProvider, useProvider } from '../../support/receivers/permission-provider.ts'
 import { tokenFor } from '../../support/access/user-tokens.ts'
 import { wordUpdate } from '../../support/random/words.ts'
@@ -9,8 +9,8 @@ import { wordUpdate } from '../../support/random/words.ts'
 const target = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 const denied = { code: 4403, reason: 'The permission provider denies access.' }
 
-describe('a permission provider that does not answer', () => {
-  const server = useServer(anyStore, { env: allowLoopback })
+describe.each(stores)('a permission provider that does not answer, on %s', (store) => {
+  const server = useServer(store, { env: allowLoopback })
 
   const opening = async (tenant: given.Tenant, userId = 'ada') =>
     new RawRealtime(server, { ...target, token: await tokenFor(tenant, userId) })
@@ -18,6 +18,16 @@ describe('a permission provider that does not answer', () => {
   test('[7.8.7] [S1] a silent provider of one tenant delays no client and no call of another tenant', async () => {
     const [slow, quick, plain] = await Promise.all([1, 2, 3].map(() => given.tenant(server)))
     const silent = await useProvider(slow!)
+    await slow!.client.notifications.add({
+      organizationId: 'org_1',
+      documentId: 'doc_3',
+      createOrganization: true,
+      createDocument: true,
+      actionUser: { userId: 'actor' },
+      displayHeadlineMessageTemplate: 'News',
+      displayBodyMessage: 'News',
+      notifyUsers: [{ userId: 'ada' }],
+    })
     silent.respond = () => {}
     await useProvider(quick!)
     const waiting = await Promise.all(
@@ -27,7 +37,15 @@ describe('a permission provider that does not answer', () => {
       .get({ organizationId: 'org_1', userIds: ['ada'], skipResourceExistenceValidation: true })
       .catch(() => {})
     await expect.poll(() => silent.calls.length).toBeGreaterThan(0)
+    const inbox = server.client({ token: await tokenFor(slow!, 'ada') })
+    const asked = silent.calls.length
+    for (let count = 0; count < 8; count++)
+      void inbox.notifications.get({ organizationId: 'org_1' }).catch(() => {})
+    await expect.poll(() => silent.calls.length).toBeGreaterThan(asked)
     for (const tenant of [quick!, plain!]) {
+      expect(
+        (await tenant.client.notifications.get({ organizationId: 'org_1', userId: 'ada' })).data,
+      ).toEqual([])
       const client = await opening(tenant)
       expect(await client.opened()).toEqual({ role: 'editor' })
       expect(await client.update(wordUpdate('hello'))).toBe('saved')
