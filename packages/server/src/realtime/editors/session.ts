@@ -239,8 +239,12 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
   }
 
   /** Acknowledges a duplicate, with which a client that may not write answers the server's sync step 1. */
-  #confirm({ room, outOfOrder }: OpenState, number: number, update: Uint8Array): void {
-    const arrival = outOfOrder.nextArrival()
+  #confirm(
+    { room, outOfOrder }: OpenState,
+    number: number,
+    update: Uint8Array,
+    arrival = outOfOrder.nextArrival(),
+  ): void {
     const submitted: SubmittedUpdate = { state: 'waiting' }
     room.confirmDuplicate(this, update, {
       saved: () => {
@@ -271,7 +275,8 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
         this.#backpressure.settle(submitted)
         if (isOutOfOrder(fault) && outOfOrder.add(arrival, number)) return
         // The sender has become a viewer while the update waited.
-        if (isStep2 && fault === readOnly) return this.#confirm(open, number, update)
+        if (isStep2 && fault === readOnly && !this.#hasLeft)
+          return this.#confirm(open, number, update, arrival)
         if (isRecoverable(fault)) for (const one of [...takeCovered(), number]) this.#refused(one, fault)
         else {
           this.#participant.document.countRefusedUpdate(fault)
