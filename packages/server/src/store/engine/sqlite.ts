@@ -208,7 +208,16 @@ function keepPrivate(file: string): void {
   for (const one of [file, `${file}-wal`, `${file}-shm`]) {
     const found = statSync(one, { throwIfNoEntry: false })
     // Only its owner can change the permissions of a file. `plenum doctor` reports the others.
-    if (found && (found.mode & 0o077) !== 0 && found.uid === process.getuid?.()) chmodSync(one, 0o600)
+    if (found && (found.mode & 0o077) !== 0 && found.uid === process.getuid?.()) closeToOthers(one)
+  }
+}
+
+function closeToOthers(file: string): void {
+  try {
+    chmodSync(file, 0o600)
+  } catch (error) {
+    // File systems without permissions, such as vfat, refuse it.
+    if (!['EPERM', 'ENOTSUP', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
   }
 }
 
