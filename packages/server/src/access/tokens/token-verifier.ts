@@ -17,7 +17,7 @@ const tokenPattern = /^[\w-]{1,256}\.[\w-]+\.[\w-]{86}$/
 /** Tokens with an unknown key id make the server read the signing keys again, but not more often than this. */
 const minReloadMs = 1000
 
-/** What a verified user takes besides the claims: with it, at most 20,000 are remembered. */
+/** What a verified user takes besides the claims. */
 const entryBytes = 700
 
 interface PublicKey {
@@ -37,7 +37,7 @@ export function createTokenVerifier(
    * recognized as expired.
    */
   const verified = new LRUCache<string, VerifiedUser>({
-    maxSize: 32 * maxTokenLength,
+    maxSize: 32 * maxTokenLength + 20_000 * entryBytes,
   })
 
   return async (token, now) => {

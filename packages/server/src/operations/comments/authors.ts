@@ -53,7 +53,7 @@ export async function findExisting(
   organizationId: string,
   userIds: readonly string[],
 ): Promise<Set<string>> {
-  const found = new Set<string>()
+  const found = new Set<string>(user && userIds.includes(user.userId) ? [user.userId] : [])
   for (const ids of slices(unique(userIds))) {
     await yieldIfLate()
     const some = user

@@ -52,6 +52,8 @@ async function updatePrepared(call: Call<Update>, range: StoredRange | undefined
     throw invalid('At least one of updatedData or updateUsers must be provided.')
   }
   const { user } = caller
+  // First of all: a refusal that depends on what is stored would tell it to users without access.
+  const visible = await requireAccess(call, input, 'write')
   refuseFields(user, input, ['updateUsers', 'triggerNotification'])
   if (change) {
     refuseFields(user, change, ['from', 'resolvedByUserId', 'statusUpdatedByUserId'], 'updatedData.')
@@ -65,7 +67,6 @@ async function updatePrepared(call: Call<Update>, range: StoredRange | undefined
     now,
   )
 
-  const visible = await requireAccess(call, input, 'write')
   const { found, hasMore, ids } = await selectAnnotations(call, input, maxBatchItems, visible)
   if (hasMore) {
     throw invalid(`More than ${maxBatchItems} annotations match. Send annotationIds to change them in parts.`)

@@ -40,7 +40,10 @@ export async function findExisting(db: Db, apiKey: string, userIds: readonly str
   return rows.map((row) => row.user_id)
 }
 
-/** Those of these ids whose users belong to the organization, or to none. A grant makes a user belong to its organization. */
+/**
+ * Those of these ids whose users belong to the organization, or to none. A user belongs to an organization with a stored
+ * grant, or by taking part in one of its threads.
+ */
 export async function findKnownIn(
   db: Db,
   apiKey: string,
@@ -56,6 +59,14 @@ export async function findKnownIn(
     .where((eb) =>
       eb.or([
         eb.exists(grantsOf(eb).where('grants.organization_id', '=', organizationId)),
+        eb.exists(
+          eb
+            .selectFrom('annotation_users as involved')
+            .select('involved.user_id')
+            .whereRef('involved.api_key', '=', 'users.api_key')
+            .where('involved.organization_id', '=', organizationId)
+            .whereRef('involved.user_id', '=', 'users.user_id'),
+        ),
         eb.not(eb.exists(grantsOf(eb))),
       ]),
     )

@@ -75,8 +75,15 @@ describe.each(stores)('calls of users on %s', (store) => {
   test('[19.0.5] for a user, the users of other organizations do not exist, and for a backend they do', async () => {
     const { client, signIn, add } = await scene()
     await client.organizations.add({ organizations: [{ organizationId: 'org_2' }] })
+    const closed = { organizationId: 'org_2', documentId: 'closed' }
+    await client.documents.add({ organizationId: 'org_2', documents: [{ documentId: 'closed' }] })
+    await client.documents.updateAccess({
+      organizationId: 'org_2',
+      documentIds: ['closed'],
+      accessType: 'restricted',
+    })
     const stranger = { userId: 'stranger', name: 'Stranger', email: 'stranger@example.com' }
-    await client.users.add({ organizationId: 'org_2', users: [stranger, { userId: 'ada' }] })
+    await client.users.add({ organizationId: 'org_2', users: [stranger] })
     await add('a1')
     // An author gets a profile, and has no stored grant in any organization.
     await client.comments.add({
@@ -87,39 +94,29 @@ describe.each(stores)('calls of users on %s', (store) => {
     const ada = await signIn('ada', [member])
 
     /** Every way to name a user, with the field of the refusal. */
-    const naming: Record<string, (caller: Client, userId: string) => Promise<unknown>> = {
-      'commentData[0].taggedUserContacts': (caller, userId) =>
+    const naming: Record<string, (caller: Client, userId: string, place?: typeof ref) => Promise<unknown>> = {
+      'commentData[0].taggedUserContacts': (caller, userId, place = ref) =>
         caller.comments.add({
-          ...ref,
+          ...place,
           annotationId: 'a1',
           commentData: [
             { commentText: 'Look', from: { userId: 'ada' }, taggedUserContacts: [{ userId, text: '@x' }] },
           ],
         }),
-      'commentAnnotations[0].assignedTo': (caller, userId) =>
+      'commentAnnotations[0].assignedTo': (caller, userId, place = ref) =>
         caller.commentAnnotations.add({
-          ...ref,
+          ...place,
           commentAnnotations: [
             { commentData: [{ commentText: 'x', from: { userId: 'ada' } }], assignedTo: { userId } },
           ],
         }),
-      'updatedData.assignedTo': (caller, userId) =>
+      'updatedData.assignedTo': (caller, userId, place = ref) =>
         caller.commentAnnotations.update({
-          ...ref,
+          ...place,
           annotationIds: ['a1'],
           updatedData: { assignedTo: { userId } },
         }),
     }
-    for (const [field, name] of Object.entries(naming)) {
-      for (const userId of ['stranger', 'nobody']) {
-        await expect(name(ada, userId), field).rejects.toEqual(
-          refused('INVALID_ARGUMENT', `${field}: the user ${userId} does not exist.`),
-        )
-      }
-      for (const userId of ['grace', 'guest', 'ada']) await name(ada, userId)
-      await name(client, 'stranger')
-    }
-
     const mention = async (caller: Client) => {
       const { data } = await caller.comments.add({
         ...ref,
@@ -129,8 +126,26 @@ describe.each(stores)('calls of users on %s', (store) => {
       const { data: found } = await client.comments.get({ ...ref, annotationId: 'a1', commentIds: data })
       return found.flatMap((one) => one?.to?.map(({ userId }) => userId) ?? [])
     }
+
+    for (const [field, name] of Object.entries(naming)) {
+      for (const userId of ['stranger', 'nobody']) {
+        await expect(name(ada, userId), field).rejects.toEqual(
+          refused('INVALID_ARGUMENT', `${field}: the user ${userId} does not exist.`),
+        )
+      }
+      for (const userId of ['grace', 'guest', 'ada']) await name(ada, userId)
+      // Without access, nothing that is stored decides about the answer.
+      for (const userId of ['stranger', 'nobody', 'ada']) {
+        await expect(name(ada, userId, closed), field).rejects.toEqual(
+          refused('PERMISSION_DENIED', 'User does not have access to document'),
+        )
+      }
+    }
     expect(await mention(ada)).toEqual(['grace'])
-    expect(await mention(client)).toEqual(['stranger', 'grace'])
+    for (const name of Object.values(naming)) await name(client, 'stranger')
+
+    // The backend has involved the stranger in threads of the organization.
+    expect(await mention(ada)).toEqual(['stranger', 'grace'])
   })
 
   test('[25.6] [25.6.1] the audience of an annotation decides who lists it, reads it, counts it and reads its events', async () => {
