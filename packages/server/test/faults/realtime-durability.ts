@@ -59,7 +59,8 @@ export async function killRepeatedly(program: 'server' | 'earlyAnswers', store: 
     server = await startProcess(program, env)
     for (const name of names) {
       const reader = yjsClient(server, token, { name })
-      await synced(reader)
+      // PostgreSQL may still end the transactions of the killed server.
+      await expect.poll(() => reader.provider.synced, { timeout: 60_000 }).toBe(true)
       const text = reader.text.toString()
       lost += confirmed.get(name)?.filter((word) => !text.includes(word)).length ?? 0
     }
