@@ -222,8 +222,10 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
   update(number: number, update: Uint8Array, isStep2: boolean): void {
     this.#run((open) => {
       if (isStep2) this.#missing.onAnswered()
-      if (this.#participant.hasWriteRole) this.#submit(open, number, update, isStep2)
-      else if (isStep2) this.#confirm(open, number, update)
+      const { hasWriteRole, document } = this.#participant
+      if (hasWriteRole) document.presence.markActive(this.#participant)
+      // A client that may not write answers the server's sync step 1 as well: with duplicates, or with nothing.
+      if (hasWriteRole || isStep2) this.#submit(open, number, update, isStep2)
       else this.#refused(number, readOnly)
     })
   }
@@ -235,33 +237,10 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
 
   /** An empty update is acknowledged behind everything that is queued. */
   afterQueued(room: EditorRoom, then: () => void): void {
-    if (!this.#hasLeft) room.confirmDuplicate(this, emptyUpdate, { saved: then, refused: then })
+    if (!this.#hasLeft) room.submit(this, emptyUpdate, { saved: then, refused: then })
   }
 
-  /** Acknowledges a duplicate, with which a client that may not write answers the server's sync step 1. */
-  #confirm(
-    { room, outOfOrder }: OpenState,
-    number: number,
-    update: Uint8Array,
-    arrival = outOfOrder.nextArrival(),
-  ): void {
-    const submitted: SubmittedUpdate = { state: 'waiting' }
-    room.confirmDuplicate(this, update, {
-      saved: () => {
-        this.#backpressure.settle(submitted)
-        for (const one of [...outOfOrder.takeBefore(arrival), number]) this.#saved(one, update, false)
-      },
-      refused: (fault) => {
-        this.#backpressure.settle(submitted)
-        for (const one of [...outOfOrder.takeBefore(arrival), number]) this.#refused(one, fault)
-      },
-    })
-    this.#backpressure.holdIfFull(submitted, room)
-  }
-
-  #submit(open: OpenState, number: number, update: Uint8Array, isStep2: boolean): void {
-    const { room, outOfOrder } = open
-    this.#participant.document.presence.markActive(this.#participant)
+  #submit({ room, outOfOrder }: OpenState, number: number, update: Uint8Array, isStep2: boolean): void {
     const arrival = outOfOrder.nextArrival()
     const takeCovered = () => (isStep2 ? outOfOrder.takeBefore(arrival) : [])
     const submitted: SubmittedUpdate = { state: 'waiting' }
@@ -274,9 +253,6 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
       refused: (fault) => {
         this.#backpressure.settle(submitted)
         if (isOutOfOrder(fault) && outOfOrder.add(arrival, number)) return
-        // The sender has become a viewer while the update waited.
-        if (isStep2 && fault === readOnly && !this.#hasLeft)
-          return this.#confirm(open, number, update, arrival)
         if (isRecoverable(fault)) for (const one of [...takeCovered(), number]) this.#refused(one, fault)
         else {
           this.#participant.document.countRefusedUpdate(fault)

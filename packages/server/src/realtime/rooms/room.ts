@@ -125,18 +125,6 @@ export class EditorRoom {
     return this.#queue.hasUnsettled(({ hasChanges, from }) => hasChanges && from.userId === userId)
   }
 
-  /** Acknowledges a duplicate, also for a client that may not write. Submits any other update. */
-  confirmDuplicate(from: Member, update: Uint8Array, outcome: Outcome): void {
-    const confirm = (isCurrent: boolean) => {
-      if (this.#confirmNow(from, update, outcome)) return
-      // The sender may have become an editor meanwhile.
-      if (isCurrent) return this.#submitNow(from, update, outcome, true)
-      // The client may have got from another server what it sends now.
-      this.#behind?.addSuspect(update, from, () => confirm(true))
-    }
-    this.#inOrder(from, update, confirm)
-  }
-
   /** Runs the work now, or when the index is rebuilt, and after the earlier updates of the sender that wait. */
   #inOrder(from: Member, update: Uint8Array, work: Work): void {
     const follows = () => this.#behind?.follow(update, from, work) === true
@@ -146,21 +134,14 @@ export class EditorRoom {
     else if (this.#postponed.has(from) || !follows()) this.#postponed.add(update, run, from)
   }
 
-  #confirmNow(from: Member, update: Uint8Array, outcome: Outcome): boolean {
-    const verdict = this.#index.check(update)
-    if (!verdict.ok || verdict.value.hasChanges) return false
-    this.#acknowledgeDuplicate(newUpdate(from, update, outcome, true))
-    return true
-  }
-
-  /** Queues or refuses the update. The caller has checked that the sender may write. */
+  /** Acknowledges a duplicate, also for a sender who may not write. Stores the changes of the others. */
   submit(from: Member, update: Uint8Array, outcome: Outcome): void {
     this.#inOrder(from, update, (isCurrent) => this.#submitNow(from, update, outcome, isCurrent))
   }
 
   #submitNow(from: Member, update: Uint8Array, outcome: Outcome, isCurrent: boolean): void {
     // Access may have changed since the update arrived.
-    if (from.mayStore === false) return outcome.refused(readOnly)
+    if (from.mayStore === false) return this.#confirm(from, update, outcome, isCurrent)
     const queued = newUpdate(from, update, outcome, isCurrent)
     const fault = this.#validateAndQueue(queued)
     if (fault === undefined) return this.#retryOutOfOrder()
@@ -171,6 +152,16 @@ export class EditorRoom {
     // Updates of a client that uses several connections can arrive out of order.
     if (!fault.missing || !this.#outOfOrder.hold(queued, fault.missing)) outcome.refused(fault)
     from.requestMissingUpdates()
+  }
+
+  /** Acknowledges a duplicate of a sender who may not write, and refuses changes. */
+  #confirm(from: Member, update: Uint8Array, outcome: Outcome, isCurrent: boolean): void {
+    const verdict = this.#index.check(update)
+    if (verdict.ok && !verdict.value.hasChanges)
+      return this.#acknowledgeDuplicate(newUpdate(from, update, outcome, true))
+    if (isCurrent || !this.#behind) return outcome.refused(readOnly)
+    // The client may have got from another server what it sends now.
+    this.#behind.addSuspect(update, from, () => this.#submitNow(from, update, outcome, true))
   }
 
   /** Submits the update again when the rows of other servers are read, if these may change whether it is valid. */
@@ -307,12 +298,11 @@ export class EditorRoom {
     const waiting = this.#queue.take(this.#queue.length)
     const postponed = new PostponedWork()
     this.#postponed = postponed
-    for (const { sent, from, outcome, hasChanges, clients } of waiting) {
+    for (const { sent, from, outcome, clients } of waiting) {
       postponed.add(sent, () => {
         // Otherwise it would look like a duplicate of what the other user wrote under the id.
         if (this.owners.areTaken(clients, from.userId)) outcome.refused(takenClientId)
-        else if (hasChanges || !this.#confirmNow(from, sent, outcome))
-          this.#submitNow(from, sent, outcome, true)
+        else this.#submitNow(from, sent, outcome, true)
       })
     }
     const { index, seq } = await buildStoredIndex(this.committed, this.content.source(), this.#deps.crdt)

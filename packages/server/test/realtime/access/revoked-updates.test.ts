@@ -166,32 +166,43 @@ test('[R32.1] [R32.2] a live state that waits for the database while its sender 
   expect(stored.map(({ data }) => data)).toEqual([{ n: 1 }])
 })
 
-test('[R3] a sync step 2 without changes is acknowledged in every dialect, also if its sender becomes a viewer while it waits', async () => {
-  const { server, block, blocked } = await withPostgres()
-  for (const dialect of dialects) {
-    const tenant = await given.tenant(server)
-    await given.restrictedDocument(tenant, 'doc_1')
-    const token = await tokenFor(tenant, 'ada', { resources: [document] })
-    const open = (by: Dialect) => rawClient(server, by, { ...editorRef, token })
-    const ada = open(dialect)
-    await ada.opened()
-    // A client of the same user that the server tells the role.
-    const other = open('realtime')
-    const stored = wordUpdate('stored')
-    expect(await other.update(stored)).toBe('saved')
+describe.each([
+  ['to be stored', true],
+  // Before a user becomes the owner of a Yjs client id, the server reads what other servers have stored.
+  ['for the rows of other servers', false],
+])('updates that wait %s while their sender becomes a viewer', (_, isOwner) => {
+  test('[R3] are refused in every dialect, and a sync step 2 without changes that follows them is acknowledged', async () => {
+    const { server, block, blocked } = await withPostgres()
+    for (const dialect of dialects) {
+      const tenant = await given.tenant(server)
+      await given.restrictedDocument(tenant, 'doc_1')
+      const token = await tokenFor(tenant, 'ada', { resources: [document] })
+      const open = (by: Dialect) => rawClient(server, by, { ...editorRef, token })
+      const ada = open(dialect)
+      await ada.opened()
+      // A client of the same user that the server tells the role.
+      const other = open('realtime')
+      const stored = wordUpdate('stored')
+      expect(await other.update(stored)).toBe('saved')
+      const doc = new Y.Doc()
+      const typed = (text: string) => {
+        const before = Y.encodeStateVector(doc)
+        doc.getText('content').insert(0, text)
+        return Y.encodeStateAsUpdate(doc, before)
+      }
+      if (isOwner) expect(await ada.update(typed('stored'))).toBe('saved')
 
-    // Before a user becomes the owner of a Yjs client id, the server reads what other servers have stored.
-    const unblock = await block('lock table editor_updates in access exclusive mode')
-    const update = ada.update(wordUpdate('waiting'))
-    const step2 = ada.syncStep2(stored)
-    await eventually(blocked).toHaveLength(1)
-    const revoking = revocations['an editor who becomes a viewer'](tenant)
-    await other.until(() => other.roles.at(-1) === 'viewer')
-    await unblock()
-    await revoking
-    expect([dialect, await update, await step2]).toEqual([dialect, 'refused', 'saved'])
-    await Promise.all([ada.close(), other.close()])
-  }
+      const unblock = await block('lock table editor_updates in access exclusive mode')
+      const outcomes = [ada.update(typed('waiting')), ada.syncStep2(typed('more')), ada.syncStep2(stored)]
+      await eventually(blocked).toHaveLength(1)
+      const revoking = revocations['an editor who becomes a viewer'](tenant)
+      await other.until(() => other.roles.at(-1) === 'viewer')
+      await unblock()
+      await revoking
+      expect([dialect, ...(await Promise.all(outcomes))]).toEqual([dialect, 'refused', 'refused', 'saved'])
+      await Promise.all([ada.close(), other.close()])
+    }
+  })
 })
 
 describe('a client that reconnects while its update waits', () => {
