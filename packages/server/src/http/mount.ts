@@ -25,7 +25,7 @@ declare module 'fastify' {
     operationName: string | undefined
   }
   interface FastifyReply {
-    /** The status that metrics count, if it is not that of the answer. */
+    /** The status that metrics count, where it differs from the status of the answer. */
     countedStatus: number | undefined
   }
   interface FastifyContextConfig {

@@ -6,7 +6,7 @@ import { Reply } from './reply.ts'
 export interface Answer {
   httpStatus: number
   body: JsonBody
-  /** The status that metrics count, if it is not `httpStatus`. */
+  /** The status that metrics count, where it differs from `httpStatus`. */
   countedStatus?: number
   /** Whether this is the stored answer to an earlier request with the same idempotency key. */
   isReplayed?: boolean

@@ -45,7 +45,7 @@ export interface NamedUser {
 }
 
 /**
- * Those of the ids that users have. For a calling user, the users of other organizations do not exist: an app may keep its
+ * Which of these ids belong to a user. For a calling user, the users of other organizations do not exist: an app may keep its
  * customers apart as organizations (spec 19.0.5).
  */
 export async function findExisting(

@@ -28,21 +28,15 @@ export async function findMany(
   )
 }
 
-/** Those of these ids that users have. */
+/** Which of these ids belong to a user. */
 export async function findExisting(db: Db, apiKey: string, userIds: readonly string[]): Promise<string[]> {
   if (userIds.length === 0) return []
-  const rows = await db
-    .selectFrom('users')
-    .select('user_id')
-    .where('api_key', '=', apiKey)
-    .where('user_id', 'in', userIds)
-    .execute()
-  return rows.map((row) => row.user_id)
+  return idsOf(await selectIds(db, apiKey, userIds).execute())
 }
 
 /**
- * Those of these ids whose users belong to the organization, or to none. A user belongs to an organization with a stored
- * grant, or by taking part in one of its threads.
+ * Which of these ids belong to a user of the organization, or to a user of none. A user belongs to an organization with a
+ * stored grant, or by taking part in one of its threads.
  */
 export async function findKnownIn(
   db: Db,
@@ -51,28 +45,27 @@ export async function findKnownIn(
   userIds: readonly string[],
 ): Promise<string[]> {
   if (userIds.length === 0) return []
-  const rows = await db
-    .selectFrom('users')
-    .select('user_id')
-    .where('api_key', '=', apiKey)
-    .where('user_id', 'in', userIds)
-    .where((eb) =>
-      eb.or([
-        eb.exists(grantsOf(eb).where('grants.organization_id', '=', organizationId)),
-        eb.exists(
-          eb
-            .selectFrom('annotation_users as involved')
-            .select('involved.user_id')
-            .whereRef('involved.api_key', '=', 'users.api_key')
-            .where('involved.organization_id', '=', organizationId)
-            .whereRef('involved.user_id', '=', 'users.user_id'),
-        ),
-        eb.not(eb.exists(grantsOf(eb))),
-      ]),
-    )
-    .execute()
-  return rows.map((row) => row.user_id)
+  const known = selectIds(db, apiKey, userIds).where((eb) =>
+    eb.or([
+      eb.exists(grantsOf(eb).where('grants.organization_id', '=', organizationId)),
+      eb.exists(
+        eb
+          .selectFrom('annotation_users as involved')
+          .select('involved.user_id')
+          .whereRef('involved.api_key', '=', 'users.api_key')
+          .where('involved.organization_id', '=', organizationId)
+          .whereRef('involved.user_id', '=', 'users.user_id'),
+      ),
+      eb.not(eb.exists(grantsOf(eb))),
+    ]),
+  )
+  return idsOf(await known.execute())
 }
+
+const selectIds = (db: Db, apiKey: string, userIds: readonly string[]) =>
+  db.selectFrom('users').select('user_id').where('api_key', '=', apiKey).where('user_id', 'in', userIds)
+
+const idsOf = (rows: readonly { user_id: string }[]) => rows.map((row) => row.user_id)
 
 const selectOne = prepared(
   (db, { apiKey, userId }: { apiKey: string; userId: string }) =>

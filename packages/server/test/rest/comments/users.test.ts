@@ -82,8 +82,8 @@ describe.each(stores)('calls of users on %s', (store) => {
       documentIds: ['closed'],
       accessType: 'restricted',
     })
-    const stranger = { userId: 'stranger', name: 'Stranger', email: 'stranger@example.com' }
-    await client.users.add({ organizationId: 'org_2', users: [stranger] })
+    const other = { userId: 'user_of_org_2', name: 'Other', email: 'other@example.com' }
+    await client.users.add({ organizationId: 'org_2', users: [other] })
     await add('a1')
     // An author gets a profile, and has no stored grant in any organization.
     await client.comments.add({
@@ -121,31 +121,33 @@ describe.each(stores)('calls of users on %s', (store) => {
       const { data } = await caller.comments.add({
         ...ref,
         annotationId: 'a1',
-        commentData: [{ commentText: '{{stranger}} {{grace}} {{nobody}}', from: { userId: 'ada' } }],
+        commentData: [
+          { commentText: '{{user_of_org_2}} {{grace}} {{missing_user}}', from: { userId: 'ada' } },
+        ],
       })
       const { data: found } = await client.comments.get({ ...ref, annotationId: 'a1', commentIds: data })
       return found.flatMap((one) => one?.to?.map(({ userId }) => userId) ?? [])
     }
 
     for (const [field, name] of Object.entries(naming)) {
-      for (const userId of ['stranger', 'nobody']) {
+      for (const userId of ['user_of_org_2', 'missing_user']) {
         await expect(name(ada, userId), field).rejects.toEqual(
           refused('INVALID_ARGUMENT', `${field}: the user ${userId} does not exist.`),
         )
       }
       for (const userId of ['grace', 'guest', 'ada']) await name(ada, userId)
       // Without access, nothing that is stored decides about the answer.
-      for (const userId of ['stranger', 'nobody', 'ada']) {
+      for (const userId of ['user_of_org_2', 'missing_user', 'ada']) {
         await expect(name(ada, userId, closed), field).rejects.toEqual(
           refused('PERMISSION_DENIED', 'User does not have access to document'),
         )
       }
     }
     expect(await mention(ada)).toEqual(['grace'])
-    for (const name of Object.values(naming)) await name(client, 'stranger')
+    for (const name of Object.values(naming)) await name(client, 'user_of_org_2')
 
-    // The backend has involved the stranger in threads of the organization.
-    expect(await mention(ada)).toEqual(['stranger', 'grace'])
+    // The backend has involved that user in threads of the organization.
+    expect(await mention(ada)).toEqual(['user_of_org_2', 'grace'])
   })
 
   test('[25.6] [25.6.1] the audience of an annotation decides who lists it, reads it, counts it and reads its events', async () => {
