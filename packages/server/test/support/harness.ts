@@ -18,6 +18,7 @@ import { realElapsed } from './measures/loop-work.ts'
 import { type LinkKind, linkOptions } from './servers/links.ts'
 import { createDatabase } from './services/postgres.ts'
 import { endIdleConnections, testFetch } from './clients/quick-http.ts'
+import { afterOthers } from './servers/other-databases.ts'
 import { bySocket, postgresForTests } from './services/shared-postgres.ts'
 import { createDocumentThreads } from './updates/document-work.ts'
 
@@ -208,6 +209,7 @@ async function startOne(store: Store, options: ServerOptions): Promise<TestServe
   })
   const url = await server.start()
 
+  const send = afterOthers(database, testFetch)
   const testServer: TestServer = {
     url,
     database,
@@ -223,9 +225,9 @@ async function startOne(store: Store, options: ServerOptions): Promise<TestServe
     get all() {
       return [testServer]
     },
-    client: (options) => createClient({ url, retries: 0, fetch: testFetch, ...options }),
+    client: (options) => createClient({ url, retries: 0, fetch: send, ...options }),
     async post(path, body, headers = {}) {
-      const response = await testFetch(`${url}${path}`, {
+      const response = await send(`${url}${path}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
         body: typeof body === 'string' ? body : JSON.stringify(body),

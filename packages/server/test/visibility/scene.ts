@@ -2,6 +2,7 @@ import type { Client } from '@plenum/client'
 import { operations, type Operation } from '@plenum/protocol'
 import { expect, vi } from 'vitest'
 import { RealtimeSocket } from '../support/clients/realtime-socket.ts'
+import { transactionsOfOthersEnded } from '../support/servers/other-databases.ts'
 import * as given from '../support/given.ts'
 import type { TestServer } from '../support/harness.ts'
 import {
@@ -106,6 +107,8 @@ export async function buildScene(server: TestServer) {
     }
   }
 
+  // Users read events on sockets as well.
+  await transactionsOfOthersEnded(server.database)
   const ask = (userId: UserId, channel: Channel): Ask =>
     channel === 'rest'
       ? (operation, input) =>
