@@ -24,9 +24,16 @@ export class MalformedRequests {
   /** Call it for each request that the parser of the connection emits. */
   onRequest(socket: Socket, response: ServerResponse): void {
     this.#newestResponses.set(socket, response)
+    response.once('close', () => this.#onAnswered(socket, response))
   }
 
-  /** The response to the last request of the connection. Undefined: the connection had no request yet. */
+  /** An idle connection must not keep its last answer in memory. */
+  #onAnswered(socket: Socket, response: ServerResponse): void {
+    const isNewest = this.#newestResponses.get(socket) === response
+    if (isNewest && response.req.complete) this.#newestResponses.delete(socket)
+  }
+
+  /** The response to the last request of the connection, unless it is answered. */
   newestResponse(socket: Socket): ServerResponse | undefined {
     return this.#newestResponses.get(socket)
   }
@@ -35,6 +42,7 @@ export class MalformedRequests {
   refuse(error: NodeJS.ErrnoException, socket: Socket): void {
     const before = this.#newestResponses.get(socket)
     if (error.code === 'ECONNRESET') socket.destroy()
+    // Nothing is in progress.
     else if (before === undefined) this.#answer(error, socket)
     else if (!before.req.complete) {
       // The error is in the body of this request, which may already be answered.
