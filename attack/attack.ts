@@ -17,6 +17,8 @@ export interface Attack {
   readonly withoutDatabase?: true
   /** How much the server's memory may grow. Set for attacks on memory. */
   maxMegabytes?: number
+  /** The heap of the server. Default: Node's own limit. */
+  heapMegabytes?: number
   /** Sets the attack up, unmeasured. Returns a function that runs the attack, which ends by itself. */
   prepare(scene: Scene): Promise<() => Promise<void>>
 }

@@ -19,8 +19,11 @@ export interface Experiment {
   stop(): Promise<void>
 }
 
-export async function startExperiment(databaseUrl: string | undefined): Promise<Experiment> {
-  const server = await startServer(databaseUrl)
+export async function startExperiment(
+  databaseUrl: string | undefined,
+  heapMegabytes?: number,
+): Promise<Experiment> {
+  const server = await startServer(databaseUrl, heapMegabytes)
   const { url, pid } = server
   const bystander = fork(new URL('./bystander.ts', import.meta.url), {
     execArgv: ['--conditions=plenum-source', '--import', 'tsx'],

@@ -42,7 +42,7 @@ for (const database of ['sqlite', 'postgres'] as const) {
       const databaseUrl = database === 'postgres' ? await postgres?.createDatabase() : undefined
       const size = values.short ? 'short' : 'full'
       // A new server for each attack: what one attack leaves behind must not count for the next.
-      const experiment = await startExperiment(databaseUrl)
+      const experiment = await startExperiment(databaseUrl, attack.heapMegabytes)
       const measured = await experiment.run(attack, size)
       await experiment.stop()
       baseline ??= measured

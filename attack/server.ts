@@ -18,7 +18,10 @@ export interface ServerUnderAttack {
 }
 
 /** Starts the built server in a process of its own. */
-export async function startServer(databaseUrl: string | undefined): Promise<ServerUnderAttack> {
+export async function startServer(
+  databaseUrl: string | undefined,
+  heapMegabytes?: number,
+): Promise<ServerUnderAttack> {
   const dataDir = mkdtempSync(join(tmpdir(), 'plenum-attack-'))
   const env = {
     DATA_DIR: dataDir,
@@ -32,7 +35,11 @@ export async function startServer(databaseUrl: string | undefined): Promise<Serv
   const server = await startServerProcess({
     program: await programFile('server'),
     env,
-    execArgv: ['--import', loopWatch],
+    execArgv: [
+      '--import',
+      loopWatch,
+      ...(heapMegabytes === undefined ? [] : [`--max-old-space-size=${heapMegabytes}`]),
+    ],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const { url, pid, child } = server

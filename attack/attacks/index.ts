@@ -15,6 +15,7 @@ import { slowDocumentReads } from './slow-document-reads.ts'
 import { slowDocumentSockets } from './slow-document-sockets.ts'
 import { slowDocumentWrites } from './slow-document-writes.ts'
 import { slowReaders } from './slow-readers.ts'
+import { threadReads, threadReadsOnSockets } from './thread-reads.ts'
 
 /** All attacks. The first entry is the baseline without an attack. */
 export const attacks: readonly Attack[] = [
@@ -36,4 +37,6 @@ export const attacks: readonly Attack[] = [
   metricsOnManyConnections,
   connectionBursts,
   liveStateMerges,
+  threadReads,
+  threadReadsOnSockets,
 ]

@@ -54,6 +54,7 @@ import { startWorker } from './platform/threads/worker.ts'
 import { createPostgresLink } from './platform/server-link/postgres-link.ts'
 import { createRedisLink } from './platform/server-link/redis-link.ts'
 import type { ServerLink } from './platform/server-link/server-link.ts'
+import { InProgress } from './platform/turns/in-progress.ts'
 import { LongReads } from './platform/turns/long-reads.ts'
 import { UnsentAnswers } from './platform/turns/unsent-answers.ts'
 import { docIdPattern, parseDocId } from './realtime/documents/editor-name.ts'
@@ -95,6 +96,9 @@ export interface Server {
   /** Resolves when open sessions know what other servers had changed before. They learn it anyway, within a second. */
   catchUp(): Promise<void>
 }
+
+/** Reads in progress. Each waits with some 20 KB of memory, until it has a place for rows. */
+const maxReads = { perUser: 100, perKey: 2_000, perServer: 10_000 }
 
 /** Builds the server. It gets the database, clock and log as arguments, so tests run the same server with their own. */
 export function createServer(deps: ServerDeps): Server {
@@ -219,6 +223,7 @@ export function createServer(deps: ServerDeps): Server {
     }),
     storedDocuments,
     longReads: new LongReads(database.exclusive ? {} : { maxQueries: 2 }),
+    reads: new InProgress(maxReads, 'Too many reads are in progress.'),
     idempotency: createIdempotency(database, secrets),
     subjectQueues: new SubjectQueues(),
     lock: database.lock,
@@ -252,7 +257,7 @@ export function createServer(deps: ServerDeps): Server {
     addressOf: (request) => requestAddress(request, trustedProxyHops),
     runVersionOperation: createLiveVersionCalls(services, callables, log),
     readThreads: async (apiKey, document, from, to) => {
-      const reading = services.longReads.open(apiKey)
+      const reading = services.longReads.open({ apiKey })
       const changes = await readChangedThreads(database.read, apiKey, document, from, to, reading)
       // Clients are sent only what is durable.
       await database.durable()
@@ -297,7 +302,15 @@ export function createServer(deps: ServerDeps): Server {
     clock,
     signals,
   })
-  mountOperations(app, { services, config, callables, authenticator, userAuthenticator, checkApiKey })
+  mountOperations(app, {
+    services,
+    config,
+    callables,
+    authenticator,
+    userAuthenticator,
+    checkApiKey,
+    unsentAnswers,
+  })
   mountYSweet(app, {
     services,
     config,

@@ -24,16 +24,49 @@ export async function runCall(services: Services, request: CallRequest): Promise
   if (version === 'v1') callable.dropFieldsIgnoredByV1?.(input)
   callable.validate(input)
   const startedAt = services.clock.now()
-  const write = declaration.effect === 'write' ? new Write(services, request, startedAt) : undefined
-
-  const { deletions, database } = services
-  if ('apiKey' in caller && deletions.mayAffect(caller) && !declaration.reportsProgress) {
-    await deletions.waitWhileAffected(caller.apiKey, namedResourcesIn(input))
+  if (declaration.effect === 'write') {
+    const write = new Write(services, request, startedAt)
+    const waiting = whenReady(services, request)
+    if (waiting) await waiting
+    return runWrite(write, handler)
   }
+  const leave = 'apiKey' in caller ? services.reads.enter(caller) : undefined
+  try {
+    const waiting = whenReady(services, request)
+    if (waiting) await waiting
+    const call = new OperationCall(services, request, services.database.read, startedAt)
+    const answer = answerOf(declaration, await (handler as SimpleHandler<Operation>)(call))
+    return leave ? { ...answer, onSent: both(answer.onSent, leave) } : answer
+  } catch (error) {
+    leave?.()
+    throw error
+  }
+}
+
+const both = (one: (() => void) | undefined, other: () => void) =>
+  one
+    ? () => {
+        one()
+        other()
+      }
+    : other
+
+/** Waits for deletions of what the call names, and for the permission provider. Returns undefined if nothing is waited for. */
+function whenReady(services: Services, request: CallRequest): Promise<void> | undefined {
+  const { callable, caller } = request
+  const waitsForDeletions =
+    'apiKey' in caller && services.deletions.mayAffect(caller) && !callable.declaration.reportsProgress
+  return waitsForDeletions || 'user' in caller ? beReady(services, request, waitsForDeletions) : undefined
+}
+
+async function beReady(
+  services: Services,
+  { caller, input }: CallRequest,
+  waitsForDeletions: boolean,
+): Promise<void> {
+  if (waitsForDeletions && 'apiKey' in caller)
+    await services.deletions.waitWhileAffected(caller.apiKey, namedResourcesIn(input))
   if ('user' in caller) await askProvider(services, caller, input)
-  if (write) return runWrite(write, handler)
-  const call = new OperationCall(services, request, database.read, startedAt)
-  return answerOf(declaration, await (handler as SimpleHandler<Operation>)(call))
 }
 
 /** A larger request may take so long that others should not wait for its transaction. */

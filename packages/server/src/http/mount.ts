@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { type Access, ApiError, type Operation } from '@plenum/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -16,7 +17,10 @@ import type { Authenticator } from './authenticate.ts'
 import { hasUserToken, type UserAuthenticator } from './user-authenticator.ts'
 import { requestAddress } from './sockets/request-address.ts'
 import { afterArrivals } from '../platform/turns/after-arrivals.ts'
+import type { Requester } from '../platform/turns/in-progress.ts'
 import { StartQueue } from '../platform/turns/start-queue.ts'
+import type { UnsentAnswers } from '../platform/turns/unsent-answers.ts'
+import { countUntilSent, limitStall } from './unsent-bodies.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -43,6 +47,7 @@ export interface MountDeps {
   authenticator: Authenticator
   checkApiKey: ApiKeyCheck
   userAuthenticator: UserAuthenticator
+  unsentAnswers: UnsentAnswers
 }
 
 /** Adds a route for each operation. A route checks credentials and limits, then reads the body, then runs the call. */
@@ -57,7 +62,7 @@ function mountOperation(
   turns: StartQueue,
   callable: CallableOperation,
 ) {
-  const { services, config } = deps
+  const { services, config, unsentAnswers } = deps
   const { name: operationName, declaration } = callable
   const checkCaller = createCallerCheck(deps, declaration)
   const isLarge = declaration.size === 'large'
@@ -102,25 +107,48 @@ function mountOperation(
             idempotencyKey: request.headers['idempotency-key'],
             log: request.log,
           })
-          return send(reply, answer)
+          return send(reply, answer, caller, unsentAnswers)
         },
       })
     }
   }
 }
 
-function send(reply: FastifyReply, answer: Answer): FastifyReply {
+/** Smaller bodies are in the buffers of the connection, which are limited. */
+const minCountedBytes = 64 * 1024
+
+function send(
+  reply: FastifyReply,
+  answer: Answer,
+  caller: Callers[Access],
+  unsent: UnsentAnswers,
+): FastifyReply {
   const { httpStatus, body, isReplayed, onSent } = answer
   reply.countedStatus = answer.countedStatus
-  if (onSent) {
-    // The client may have disconnected already.
-    if (reply.raw.closed) onSent()
-    else reply.raw.once('close', onSent)
-  }
+  const isLarge = Array.isArray(body) || body.length > minCountedBytes
+  // The client may have disconnected already.
+  if (isLarge && onSent && !reply.raw.closed) reply.raw.once('close', onSent)
+  else onSent?.()
   if (isReplayed) reply.header('idempotent-replayed', 'true')
   reply.code(httpStatus).header('content-type', 'application/json; charset=utf-8')
-  if (!Array.isArray(body)) return reply.send(body)
+  if (!Array.isArray(body)) {
+    if (isLarge && 'apiKey' in caller) countBody(reply.raw, body.length, caller, unsent)
+    return reply.send(body)
+  }
+  // Answers in pieces are large, and few of an API key may be open.
+  limitStall(reply.raw)
   return reply.header('content-length', byteLength(body)).send(Readable.from(body, { objectMode: false }))
+}
+
+/** Counts the bytes until they are sent. If the API key has too many, the user with the most answers loses the oldest. */
+function countBody(
+  response: ServerResponse,
+  length: number,
+  { apiKey, user }: Requester,
+  unsent: UnsentAnswers,
+): void {
+  const cut = () => void response.destroy()
+  countUntilSent(unsent, response, { apiKey, userId: user?.userId ?? '', body: { length }, cut })
 }
 
 /** Finds the caller of an operation by the credentials of the request, then checks its options, rate limit and domain. */

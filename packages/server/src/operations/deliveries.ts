@@ -23,12 +23,12 @@ export const deliveryHandlers: Handlers<Operations['deliveries']> = {
     const { input, caller, db, services } = call
     const { status, channel, target, event } = input
     const filter = { status, channel, target, event }
-    const reading = services.longReads.open(caller.apiKey)
+    const reading = services.longReads.open(caller)
     const list = {
       read: (window: Window) => lists.list(db, caller.apiKey, filter, { ...window, order: 'desc' }, reading),
       cursor: (row: DeliveryTable) => [row.created_at, row.delivery_id],
       rowsPerQuery,
-      isSliced: true,
+      reading,
     }
     return page(call, input, list, (rows) => rows.map(present))
   },
@@ -37,7 +37,7 @@ export const deliveryHandlers: Handlers<Operations['deliveries']> = {
     // Calls at the same time would restart the same deliveries.
     subject: ({ caller: { apiKey } }) => `deliveries/${apiKey}`,
 
-    async prepare({ input, caller: { apiKey }, db, services }: Call<Retry>): Promise<string[]> {
+    async prepare({ input, caller, db, services }: Call<Retry>): Promise<string[]> {
       const { deliveryIds, failedSince, target } = input
       if ((deliveryIds === undefined) === (failedSince === undefined)) {
         throw new ApiError('INVALID_ARGUMENT', 'Either deliveryIds or failedSince must be provided.')
@@ -45,7 +45,13 @@ export const deliveryHandlers: Handlers<Operations['deliveries']> = {
       if (deliveryIds) return unique(deliveryIds)
       const failed = { status: 'failed', target, since: failedSince } as const
       const window = { limit: maxRetried + 1, after: undefined, order: 'asc' } as const
-      const found = await lists.findPositions(db, apiKey, failed, window, services.longReads.open(apiKey))
+      const found = await lists.findPositions(
+        db,
+        caller.apiKey,
+        failed,
+        window,
+        services.longReads.open(caller),
+      )
       return found.map(({ key }) => key)
     },
 

@@ -214,7 +214,7 @@ async function present(
   stored: readonly documents.Document[],
 ): Promise<Document[]> {
   const folderIds = unique(stored.flatMap(({ folderId }) => folderId ?? []))
-  const { pause } = longReads.open(caller.apiKey)
+  const { pause } = longReads.open(caller)
   const tree = await findFolderChains(db, caller.apiKey, organizationId, folderIds, pause)
   const shown: Document[] = []
   for (const { documentId, folderId, accessType, disabled, data, createdAt, lastUpdated } of stored) {

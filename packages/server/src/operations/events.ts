@@ -23,22 +23,27 @@ export const eventHandlers: Handlers<Operations['events']> = {
     const start = input.after === undefined ? undefined : readPosition(input.after)
     if (start && !(await hasReached(db, start))) throw notReached()
     const filter = { names, organizationId, documentId }
-    const reading = longReads.open(apiKey)
-    const found: StoredEvent[] = []
-    let after = start
-    let hasMore = true
-    let bytesLeft = maxBytes
-    for (let reads = 0; hasMore && found.length < limit && bytesLeft > 0 && reads < maxReads; reads++) {
-      const options = { after, filter, limit: limit - found.length, maxBytes: bytesLeft }
-      const batch = await reading.query(() => events.read(db, apiKey, options))
-      found.push(...(visible ? await visible(batch.events) : batch.events))
-      ;({ last: after, hasMore } = batch)
-      bytesLeft -= batch.bytes
+    const reading = longReads.open(caller)
+    await reading.enter()
+    try {
+      const found: StoredEvent[] = []
+      let after = start
+      let hasMore = true
+      let bytesLeft = maxBytes
+      for (let reads = 0; hasMore && found.length < limit && bytesLeft > 0 && reads < maxReads; reads++) {
+        const options = { after, filter, limit: limit - found.length, maxBytes: bytesLeft }
+        const batch = await reading.query(() => events.read(db, apiKey, options))
+        found.push(...(visible ? await visible(batch.events) : batch.events))
+        ;({ last: after, hasMore } = batch)
+        bytesLeft -= batch.bytes
+      }
+      // Read last: if events were removed while this call read, the answer could lack them.
+      const pruned = await events.findPruned(db, apiKey)
+      if (start && pruned && isBefore(start, pruned)) throw tooOld(eventRetentionDays)
+      return { events: found.map(present), after: writePosition(after ?? pruned ?? origin), hasMore }
+    } finally {
+      reading.close()
     }
-    // Read last: if events were removed while this call read, the answer could lack them.
-    const pruned = await events.findPruned(db, apiKey)
-    if (start && pruned && isBefore(start, pruned)) throw tooOld(eventRetentionDays)
-    return { events: found.map(present), after: writePosition(after ?? pruned ?? origin), hasMore }
   },
 }
 

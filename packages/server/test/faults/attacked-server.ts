@@ -14,7 +14,11 @@ export function describeAttacks(store: Store, attacks: readonly Attack[]): void 
     let experiment: Experiment
     beforeAll(async () => {
       const databaseUrl = store === 'postgres' ? await createPostgresDatabase() : undefined
-      experiment = await startExperiment(databaseUrl)
+      const heapMegabytes = Math.min(...attacks.map((attack) => attack.heapMegabytes ?? Infinity))
+      experiment = await startExperiment(
+        databaseUrl,
+        Number.isFinite(heapMegabytes) ? heapMegabytes : undefined,
+      )
     })
     afterAll(() => experiment?.stop())
     test.each(attacks)(

@@ -34,13 +34,17 @@ export class PermissionProvider {
 
   /**
    * Runs a check of access with the answers that are known and, if some were missing, again with those of the provider. Call
-   * it outside of transactions: the provider may take 34 s to answer.
+   * it outside of transactions: the provider may take 34 s to answer. `around` asks the question.
    */
-  async check<T>(key: Key, run: (answers: ProviderAnswers | undefined) => Promise<T>): Promise<T> {
+  async check<T>(
+    key: Key,
+    run: (answers: ProviderAnswers | undefined) => Promise<T>,
+    around: AroundQuestion = (ask) => ask(),
+  ): Promise<T> {
     const answers = this.answersFor(key)
     const result = await run(answers)
     if (!answers?.hasUnanswered) return result
-    await answers.ask()
+    await around(() => answers.ask())
     return run(answers)
   }
 
@@ -96,6 +100,9 @@ export class PermissionProvider {
     return known
   }
 }
+
+/** Calls `ask`, and may do something before and after it. */
+export type AroundQuestion = (ask: () => Promise<void>) => Promise<void>
 
 /** What the permission provider of an API key says, for one check of access. Collects the questions without an answer. */
 export class ProviderAnswers {

@@ -1,11 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import { ApiError } from '@plenum/protocol'
 import type { UnsentAnswers } from '../../platform/turns/unsent-answers.ts'
+import { countUntilSent } from '../unsent-bodies.ts'
 
 /** Documents that are being sent to one user of an API key. Backends have no such limit. */
 const maxAnswersPerUser = 4
-/** A client that reads nothing for this long is disconnected. */
-const stallTimeoutMs = 10_000
 
 export interface Reader {
   apiKey: string
@@ -37,11 +36,8 @@ export class WholeDocuments {
     if (this.#isFull(apiKey)) throw tooMany()
     const document = await load()
     if (!this.#fits(apiKey, document)) throw tooMany()
-    if (response.destroyed) return document
     // Without `cut`, because a response that stalls is closed by its own timeout.
-    const answer = { apiKey, userId: userId ?? '', body: document, isHeld: () => false }
-    response.once('close', this.#unsent.add(answer))
-    response.setTimeout(stallTimeoutMs, () => response.destroy())
+    countUntilSent(this.#unsent, response, { apiKey, userId: userId ?? '', body: document })
     return document
   }
 

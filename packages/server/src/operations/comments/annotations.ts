@@ -71,7 +71,7 @@ export const annotationHandlers: Handlers<Family> = {
     const { organizationId, userId, statusIds } = input
     if (caller.user && caller.user.userId !== userId) throw denied('userId must be the user of the token.')
     const documentIds = unique(input.documentIds)
-    const reading = longReads.open(caller.apiKey)
+    const reading = longReads.open(caller)
     const visibleIn = await createReader(call, documentIds, reading.pause)
     const counts: [string, { total: number; unread: number }][] = []
     for (const documentId of documentIds) {
@@ -154,15 +154,13 @@ interface Slot {
 }
 
 /** The list of all annotations that fit the filters. */
-function allAnnotations(
-  { input, db, caller: { apiKey }, services }: Call<Get>,
-  visible: Visible | undefined,
-) {
+function allAnnotations({ input, db, caller, services }: Call<Get>, visible: Visible | undefined) {
+  const { apiKey } = caller
   const filter = filterOf(input)
   const { order = 'desc' } = input
-  const reading = services.longReads.open(apiKey)
+  const reading = services.longReads.open(caller)
   return {
-    isSliced: true,
+    reading,
     async read(window: Window): Promise<Slot[]> {
       const positions = await list(db, apiKey, filter, { ...window, order }, reading, visible)
       return positions.map((position) => ({
@@ -178,7 +176,7 @@ function allAnnotations(
 /** The annotations with these ids, in the order of the ids. */
 async function namedAnnotations(call: Call<Get>, annotationIds: string[], visible: Visible | undefined) {
   const { input, caller, db, services } = call
-  const reading = services.longReads.open(caller.apiKey)
+  const reading = services.longReads.open(caller)
   const window = { limit: Infinity, after: undefined, order: 'asc' as const }
   const filter = { ...filterOf(input), annotationIds }
   const found = await list(db, caller.apiKey, filter, window, reading, visible)
@@ -188,7 +186,7 @@ async function namedAnnotations(call: Call<Get>, annotationIds: string[], visibl
   })
   const slots = positions.map((position, index): Slot => ({ position, cursor: [index + 1] }))
   return {
-    isSliced: true,
+    reading,
     async read({ limit, after: [start] = [0] }: Window): Promise<Slot[]> {
       return slots.slice(Number(start), Number(start) + limit)
     },
@@ -204,7 +202,7 @@ async function present(
 ): Promise<(CommentAnnotation | null)[]> {
   const { input, caller, db, version, services } = call
   const { organizationId } = input
-  const reading = services.longReads.open(caller.apiKey)
+  const reading = services.longReads.open(caller)
   const positions = slots.flatMap(({ position }) => position ?? [])
   const { user, apiKey } = caller
   const stored = await reading.query(() => annotations.findMany(db, apiKey, organizationId, positions))

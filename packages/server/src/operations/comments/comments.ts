@@ -71,21 +71,26 @@ export const commentHandlers: Handlers<Operations['comments']> = {
       services: { longReads },
     } = call
     const { annotationId, userIds } = input
-    const reading = longReads.open(caller.apiKey)
+    const reading = longReads.open(caller)
     const { pause } = reading
-    const { comments: stored, reactions } = await reading.query(() => requireThread(call, input, 'read'))
-    const ofAuthors = stored.filter(({ authorId }) => !userIds || userIds.includes(authorId))
-    const byId = new Map(ofAuthors.map((comment) => [comment.commentId, comment]))
-    const ids = input.commentIds && [...new Set(input.commentIds)]
-    const chosen = ids ? ids.map((id) => byId.get(id)) : ofAuthors
-    const named = chosen.flatMap((comment) =>
-      comment ? [comment.authorId, ...comment.content.mentioned] : [],
-    )
-    const users = unique([...named, ...reactions.map(({ userId }) => userId)])
-    const profile = await loadProfiles(db, caller.apiKey, users, reading)
-    const thread = { version, annotationId, comments: chosen, reactions, profile, pause }
-    const { comments: data } = await presentComments(thread)
-    return version === 'v1' ? data : reply(data, { message: 'Comments retrieved successfully.' })
+    await reading.enter()
+    try {
+      const { comments: stored, reactions } = await reading.query(() => requireThread(call, input, 'read'))
+      const ofAuthors = stored.filter(({ authorId }) => !userIds || userIds.includes(authorId))
+      const byId = new Map(ofAuthors.map((comment) => [comment.commentId, comment]))
+      const ids = input.commentIds && [...new Set(input.commentIds)]
+      const chosen = ids ? ids.map((id) => byId.get(id)) : ofAuthors
+      const named = chosen.flatMap((comment) =>
+        comment ? [comment.authorId, ...comment.content.mentioned] : [],
+      )
+      const users = unique([...named, ...reactions.map(({ userId }) => userId)])
+      const profile = await loadProfiles(db, caller.apiKey, users, reading)
+      const thread = { version, annotationId, comments: chosen, reactions, profile, pause }
+      const { comments: data } = await presentComments(thread)
+      return version === 'v1' ? data : reply(data, { message: 'Comments retrieved successfully.' })
+    } finally {
+      reading.close()
+    }
   },
 
   update: updateComments,

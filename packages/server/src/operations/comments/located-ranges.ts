@@ -32,7 +32,7 @@ export function createLocateRanges(call: LocateCall): LocateRanges {
       return data.targetEditor ? [{ key: refKey(annotation), documentId, range: data.targetEditor }] : []
     })
     const byEditor = groupBy(ranges, ({ documentId, range }) => JSON.stringify([documentId, range.editorId]))
-    const { pause } = services.longReads.open(caller.apiKey)
+    const { pause } = services.longReads.open(caller)
     for (const some of byEditor.values()) {
       await pause()
       const [{ documentId, range }] = some

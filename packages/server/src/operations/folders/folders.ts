@@ -13,14 +13,15 @@ import { encodeFolders } from './json.ts'
 import { AnswerSize, cursorOf, readInside, readList, readTree } from './reads.ts'
 
 export const folderHandlers: Handlers<Operations['folders']> = {
-  async add({ input, caller: { apiKey }, db, now, services: { lock, longReads } }) {
+  async add({ input, caller, db, now, services: { lock, longReads } }) {
+    const { apiKey } = caller
     const { organizationId } = input
     if (changesTree(input.folders)) await lockTree(lock, db, apiKey, organizationId)
     if (input.createOrganization) await organizations.ensure(db, apiKey, organizationId, now)
     else if (!(await organizations.exists(db, apiKey, organizationId))) throw doesNotExist('Organization')
     const items = byId(input.folders, (item) => item.folderId)
     const parents = unique([...items.values()].map((item) => item.parentFolderId ?? root))
-    const { pause } = longReads.open(apiKey)
+    const { pause } = longReads.open(caller)
     const ids = unique([...items.keys(), ...parents])
     const tree = await findFolderChains(db, apiKey, organizationId, ids, pause)
 
@@ -50,7 +51,8 @@ export const folderHandlers: Handlers<Operations['folders']> = {
       { organizationId, folderId, isNested, maxDepth, pageSize, pageToken },
       Infinity,
     )
-    const read = longReads.open(apiKey)
+    const read = longReads.open(caller)
+    await read.enter()
     try {
       const folder = folderId === undefined ? undefined : await find(db, apiKey, organizationId, folderId)
       const source = { db, apiKey, organizationId, read }
@@ -71,6 +73,8 @@ export const folderHandlers: Handlers<Operations['folders']> = {
     } catch (error) {
       read.close()
       throw error
+    } finally {
+      read.leave()
     }
   },
 

@@ -32,7 +32,7 @@ export async function moveAnnotations(
   const { apiKey } = caller
   const { organizationId, documentId } = document
   const filter = { organizationId, documentIds: [documentId], locationIds }
-  const reading = services.longReads.open(apiKey)
+  const reading = services.longReads.open(caller)
   for (let after: Cursor | undefined; ;) {
     const window = { limit: maxPerTransaction, after, order: 'asc' as const }
     const positions = await list(db, apiKey, filter, window, reading)

@@ -5,6 +5,7 @@ import type { StoredNotification } from '../../store/notifications/lists.ts'
 import * as lists from '../../store/notifications/lists.ts'
 import * as recipients from '../../store/notifications/recipients.ts'
 import * as notifications from '../../store/notifications/notifications.ts'
+import type { Requester } from '../../platform/turns/in-progress.ts'
 import { outcomes, unique } from '../shared/batches.ts'
 import { notificationConfigHandlers } from './notification-configs.ts'
 import { addNotification, deferredDeletion } from './add.ts'
@@ -38,15 +39,21 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
       throw invalid('Either documentId or userId is required.')
     }
     await requireOpen(call, organizationId)
-    // The permission provider is asked between the statements, and not while one of their places is taken.
-    const reading = call.services.longReads.open(apiKey)
+    const reading = call.services.longReads.open(caller)
     const read = (window: Window) => reading.query(() => lists.list(db, apiKey, filter, { ...window, order }))
     const cursor = ({ timestamp, key }: StoredNotification) => [timestamp, key]
     const list = {
-      read: user ? readKept(read, cursor, visibleTo(call, user.userId)) : read,
+      // The permission provider may take seconds to answer.
+      read: user
+        ? readKept(
+            read,
+            cursor,
+            visibleTo(call, user.userId, (ask) => reading.outside(ask)),
+          )
+        : read,
       cursor,
       rowsPerQuery,
-      isSliced: true,
+      reading,
     }
     const shown = (rows: readonly StoredNotification[]) => presentNotifications(call, organizationId, rows)
     return version === 'v1' ? listAll(call, list, shown) : withPageToken(await page(call, input, list, shown))
@@ -106,15 +113,12 @@ async function deleteNotifications(call: Call<Delete>) {
 
 /** The notifications as callers read them (spec 22.10). */
 export async function presentNotifications(
-  {
-    db,
-    caller: { apiKey },
-    services: { longReads },
-  }: Pick<Call, 'db' | 'services'> & { caller: { apiKey: string } },
+  { db, caller, services: { longReads } }: Pick<Call, 'db' | 'services'> & { caller: Requester },
   organizationId: string,
   items: readonly StoredNotification[],
 ): Promise<Notification[]> {
-  const { pause } = longReads.open(apiKey)
+  const { apiKey } = caller
+  const { pause } = longReads.open(caller)
   const named = await recipients.findNamed(
     db,
     apiKey,

@@ -6,6 +6,7 @@ import {
 import { createVisible } from '../../access/viewers.ts'
 import type { Call, UserCaller } from '../../calls/call.ts'
 import { groupBy } from '../../platform/group-by.ts'
+import type { AroundQuestion, ProviderAnswers } from '../../access/provider/permission-provider.ts'
 import { yieldIfLate } from '../../platform/turns/loop-time.ts'
 import * as annotations from '../../store/comments/annotations.ts'
 import type { Audience } from '../../store/comments/audience.ts'
@@ -28,6 +29,7 @@ interface ReadingCall extends Pick<Call, 'db' | 'now' | 'services'> {
 export function visibleTo(
   { caller, db, now, input: { organizationId }, services: { permissionProvider } }: ReadingCall,
   userId: string,
+  around?: AroundQuestion,
 ): (rows: Rows) => Promise<StoredNotification[]> {
   const { apiKey } = caller
   const session = caller.user?.session ?? { userId, resources: [] }
@@ -53,7 +55,7 @@ export function visibleTo(
 
   return async (all) => {
     const rows = await keepHeld(all)
-    return permissionProvider.check(caller, async (answers) => {
+    const check = async (answers: ProviderAnswers | undefined) => {
       const inDocuments = groupBy(rows.filter(needsAccess), (one) => one.documentId)
       const documentIds = [...inDocuments.keys()]
       if (documentIds.length === 0) return [...rows]
@@ -80,7 +82,8 @@ export function visibleTo(
         if (id !== undefined) return seen.get(row.documentId)?.has(id) === true
         return !needsAccess(row) || readable.has(row.documentId)
       })
-    })
+    }
+    return permissionProvider.check(caller, check, around)
   }
 }
 

@@ -23,7 +23,7 @@ export const explain: SimpleHandler<Explain> = async ({ input, caller, db, now, 
     folderIds: [folderId, assume?.folderId].filter((id) => id !== undefined),
     createsMissing,
   }
-  const { pause } = services.longReads.open(apiKey)
+  const { pause } = services.longReads.open(caller)
   const subjects = await loadSubjects(db, caller, organizationId, [userId], resources, pause)
   if (!subjects) throw new ApiError('NOT_FOUND', 'Organization does not exist')
 

@@ -29,7 +29,7 @@ export const permissionHandlers: Handlers<Operations['permissions']> = {
   async get({ input, caller, db, services: { longReads, permissionProvider, clock } }) {
     const { organizationId } = input
     const userIds = unique(input.userIds)
-    const { pause } = longReads.open(caller.apiKey)
+    const { pause } = longReads.open(caller)
     const { permissions, hasUnknown } = await permissionProvider.check(caller, async (answers) => {
       const subjects = await loadSubjects(db, caller, organizationId, userIds, input, pause)
       if (!subjects) throw new ApiError('NOT_FOUND', 'Organization does not exist')

@@ -1,6 +1,7 @@
 import { ApiError } from '@plenum/protocol'
 import type { Page, Pages } from '../../calls/answers/page-tokens.ts'
 import { yieldIfLate } from '../../platform/turns/loop-time.ts'
+import type { Requester } from '../../platform/turns/in-progress.ts'
 import type { LongRead } from '../../platform/turns/long-reads.ts'
 import type { Call } from '../../calls/call.ts'
 import { type Reply, reply } from '../../calls/answers/reply.ts'
@@ -36,8 +37,8 @@ interface List<T> {
   cursor: (item: T) => Cursor
   /** Default: 256. Lists with larger rows set fewer. */
   rowsPerQuery?: number
-  /** True: `read` runs its statements with `LongRead.query` itself, because it may run many. */
-  isSliced?: boolean
+  /** If set, `read` runs its statements with the `query` of this read, because it may run many. */
+  reading?: LongRead
   /** The list has at most this many rows, because the caller named them. Default: no limit. */
   maxRows?: number
 }
@@ -76,7 +77,7 @@ interface PageInput {
   pageToken?: string
 }
 
-type ListCall = { services: Pick<Call['services'], 'longReads'>; caller: { apiKey: string } }
+type ListCall = { services: Pick<Call['services'], 'longReads'>; caller: Requester }
 
 /** Answers the whole list. It is read and encoded in slices, between which other requests run. */
 export async function listAll<Row, Shown>(
@@ -85,10 +86,12 @@ export async function listAll<Row, Shown>(
   present: Present<Row, Shown>,
 ): Promise<Reply<Shown[]>> {
   const wanted = { size: maxUnpagedRows, after: undefined }
-  const first = await firstRows(call, list, wanted)
-  if (isShort(first, wanted)) return reply(await presentAll(first, present), {})
-  const { onSent, data } = await collect(call, list, wanted, first, present, new JsonArrayEncoder())
-  return reply(data as unknown as Shown[], { onSent })
+  return inPlace(call, list, async (reading) => {
+    const first = await firstRows(call, list, wanted)
+    if (isShort(first, wanted)) return reply(await presentAll(first, present), {})
+    const { onSent, data } = await collect(reading, list, wanted, first, present, new JsonArrayEncoder())
+    return reply(data as unknown as Shown[], { onSent })
+  })
 }
 
 /** Answers one page of the list, with the token of the next page. */
@@ -100,10 +103,12 @@ export async function page<Row, Shown>(
 ): Promise<Reply<Shown[]>> {
   const { pages } = call
   const wanted = pages.requested({ ...input })
-  const first = await firstRows(call, list, wanted)
-  if (isShort(first, wanted)) return reply(await presentAll(first, present), {})
-  const collected = await collect(call, list, wanted, first, present, new JsonArrayEncoder())
-  return withNextPage(collected, list, pages) as unknown as Reply<Shown[]>
+  return inPlace(call, list, async (reading) => {
+    const first = await firstRows(call, list, wanted)
+    if (isShort(first, wanted)) return reply(await presentAll(first, present), {})
+    const collected = await collect(reading, list, wanted, first, present, new JsonArrayEncoder())
+    return withNextPage(collected, list, pages) as unknown as Reply<Shown[]>
+  })
 }
 
 /** Answers one page of the list, with its items in groups. */
@@ -115,9 +120,35 @@ export async function pageOfGroups<Row, Shown>(
 ): Promise<Reply<Record<string, Shown[]>>> {
   const { pages } = call
   const wanted = pages.requested({ ...input })
-  const first = await firstRows(call, list, wanted)
-  const collected = await collect(call, list, wanted, first, present, new JsonGroupsEncoder())
-  return withNextPage(collected, list, pages) as unknown as Reply<Record<string, Shown[]>>
+  return inPlace(call, list, async (reading) => {
+    const first = await firstRows(call, list, wanted)
+    const collected = await collect(reading, list, wanted, first, present, new JsonGroupsEncoder())
+    return withNextPage(collected, list, pages) as unknown as Reply<Record<string, Shown[]>>
+  })
+}
+
+/** Runs a read of a list that has a place in memory for its rows. A few rows need none. */
+function inPlace<Row, T>(
+  { caller, services: { longReads } }: ListCall,
+  list: List<Row>,
+  read: (reading: LongRead) => Promise<T>,
+): Promise<T> {
+  const reading = list.reading ?? longReads.open(caller)
+  const isSmall = list.maxRows !== undefined && list.maxRows <= maxItemsPerSlice
+  return isSmall ? read(reading) : readInPlace(reading, read)
+}
+
+async function readInPlace<T>(reading: LongRead, read: (reading: LongRead) => Promise<T>): Promise<T> {
+  const waiting = reading.enter()
+  if (waiting) await waiting
+  try {
+    return await read(reading)
+  } catch (error) {
+    reading.close()
+    throw error
+  } finally {
+    reading.leave()
+  }
 }
 
 /** Adds `pageToken` to `nextPageToken`: lists of documents and notifications return the token under both names (spec 0.5). */
@@ -136,7 +167,7 @@ const firstRows = <Row>(
   { size, after }: Page,
 ) => {
   const read = () => list.read({ limit: limitOf(list, size), after })
-  return list.isSliced ? read() : longReads.query(caller.apiKey, read, list.maxRows)
+  return list.reading ? read() : longReads.query(caller.apiKey, read, list.maxRows)
 }
 
 const presentAll = <Row, Shown>(rows: Row[], present: Present<Row, Shown>) =>
@@ -161,36 +192,33 @@ const withNextPage = <Row, Data>(
 
 /** Reads the rest of a page after its first rows, and encodes all rows slice by slice. */
 async function collect<Row, Shown, Data>(
-  { caller, services: { longReads } }: ListCall,
+  reading: LongRead,
   list: List<Row>,
   { size }: Page,
   first: Row[],
   present: Present<Row, Shown>,
   encoder: Encoder<Shown, Data>,
 ): Promise<Collected<Row, Data>> {
-  const slices = longReads.open(caller.apiKey)
   let left = size
   let rows = first
   let last: Row | undefined
-  try {
-    for (;;) {
-      const isLast = rows.length < limitOf(list, left)
-      const kept = rows.slice(0, left)
-      if (kept.length > 0) await encodeSlices(slices, await present(kept), encoder)
-      if (encoder.bytes > maxAnswerBytes) throw tooLarge()
-      if (encoder.bytes > maxSmallAnswerBytes) await slices.becomeLarge()
-      last = kept.at(-1) ?? last
-      left -= kept.length
-      if (isLast || rows.length > kept.length) {
-        const onSent = slices.isLarge ? () => slices.close() : undefined
-        return { data: encoder.end(), last: isLast ? undefined : last, onSent }
-      }
-      const window = { limit: limitOf(list, left), after: last && list.cursor(last) }
-      rows = await (list.isSliced ? list.read(window) : slices.query(() => list.read(window)))
+  for (;;) {
+    const isLast = rows.length < limitOf(list, left)
+    const count = Math.min(rows.length, left)
+    const isOver = isLast || rows.length > count
+    if (count > 0) await encodeSlices(reading, await present(rows.slice(0, count)), encoder)
+    if (encoder.bytes > maxAnswerBytes) throw tooLarge()
+    last = rows[count - 1] ?? last
+    left -= count
+    // The rows must not take memory while the answer waits to become large.
+    rows = []
+    if (encoder.bytes > maxSmallAnswerBytes) await reading.becomeLarge()
+    if (isOver) {
+      const onSent = reading.isLarge ? () => reading.close() : undefined
+      return { data: encoder.end(), last: isLast ? undefined : last, onSent }
     }
-  } catch (error) {
-    slices.close()
-    throw error
+    const window = { limit: limitOf(list, left), after: last && list.cursor(last) }
+    rows = await (list.reading ? list.read(window) : reading.query(() => list.read(window)))
   }
 }
 

@@ -37,7 +37,8 @@ const names = ['resources', 'comments', 'reactions', 'notifications', 'activitie
 export async function exportUserData(call: Call<Get>): Promise<Reply<UserData>> {
   const { input, caller, db, pages, services } = call
   const { after } = pages.requested({ ...input }, pageSize)
-  const slices = services.longReads.open(caller.apiKey)
+  const slices = services.longReads.open(caller)
+  await slices.enter()
   try {
     const lists = await listsOf(call, slices)
     const [first, ...cursor] = after ?? [0]
@@ -57,6 +58,8 @@ export async function exportUserData(call: Call<Get>): Promise<Reply<UserData>> 
   } catch (error) {
     slices.close()
     throw error
+  } finally {
+    slices.leave()
   }
 }
 

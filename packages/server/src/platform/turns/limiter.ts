@@ -39,9 +39,9 @@ export class Limiter {
   }
 
   /** Waits for a place, and keeps it until the returned function is called. Calling that again has no effect. */
-  async enter(lane: string): Promise<() => void> {
+  async enter(lane: string, subLane = ''): Promise<() => void> {
     if (this.#free > 0) this.#free--
-    else await this.#wait(lane, '')
+    else await this.#wait(lane, subLane)
     let isHeld = true
     return () => {
       if (isHeld) this.#release()
@@ -96,8 +96,8 @@ export class LaneLimiters {
   }
 
   /** Waits for a place of the lane, and keeps it until the returned function is called. Calling that again has no effect. */
-  async enter(lane: string): Promise<() => void> {
-    const release = await this.#use(lane).enter('')
+  async enter(lane: string, subLane = ''): Promise<() => void> {
+    const release = await this.#use(lane).enter(subLane)
     let isHeld = true
     return () => {
       if (!isHeld) return

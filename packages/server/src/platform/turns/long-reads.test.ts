@@ -15,7 +15,7 @@ describe('long reads', () => {
       for (; !isOver; iteration++) await setImmediate()
     })()
     const one = async () => {
-      const read = reads.open('key')
+      const read = reads.open({ apiKey: 'key' })
       for (let slice = 0; slice < 5; slice++) {
         await read.nextSlice()
         iterations.push(iteration)
@@ -33,7 +33,7 @@ describe('long reads', () => {
     const reads = new LongReads({ maxLargePerKey: 2 })
     const started: string[] = []
     const begin = async (key: string, name: string) => {
-      const read = reads.open(key)
+      const read = reads.open({ apiKey: key })
       await read.becomeLarge()
       started.push(name)
       return read
@@ -54,8 +54,76 @@ describe('long reads', () => {
     await a4
   })
 
+  test('[S5.6] a user, an API key and a server have a number of places for rows each, and users take turns', async () => {
+    const reads = new LongReads({ maxLoaded: { perUser: 2, perKey: 3, perServer: 4 } })
+    const entered: string[] = []
+    /** `a.ada.1`: a read of the user `ada` of the API key `a`. */
+    const enter = async (name: string) => {
+      const [apiKey = '', userId = ''] = name.split('.')
+      const read = reads.open({ apiKey, user: { userId } })
+      await read.enter()
+      entered.push(name)
+      return read
+    }
+    const names = ['a.ada.1', 'a.ada.2', 'a.ada.3', 'a.ada.4', 'a.bob.1', 'a.bob.2', 'b.ada.1', 'c.ada.1']
+    const all = names.map((name) => enter(name))
+    await setImmediate()
+    expect(entered).toEqual(['a.ada.1', 'a.ada.2', 'a.bob.1', 'b.ada.1'])
+    const [first, second] = [await all[0]!, await all[1]!]
+    first.leave()
+    // Leaving twice frees one place.
+    first.leave()
+    await setImmediate()
+    expect(entered.slice(4)).toEqual(['a.ada.3'])
+    // The API keys take turns, and then the users of one.
+    second.close()
+    await setImmediate()
+    expect(entered.slice(5)).toEqual(['c.ada.1'])
+    const third = await all[2]!
+    third.leave()
+    await setImmediate()
+    expect(entered.slice(6)).toEqual(['a.bob.2'])
+  })
+
+  test('[S5.6] a read that waits for something else, or for other large answers, leaves its place for rows', async () => {
+    const reads = new LongReads({ maxLargePerKey: 1, maxLoaded: { perUser: 1, perKey: 1, perServer: 1 } })
+    const open = () => reads.open({ apiKey: 'key' })
+    const [first, second, third] = [open(), open(), open()]
+    await first.enter()
+    let answer = () => {}
+    const asking = first.outside(() => new Promise<void>((resolve) => (answer = resolve)))
+    await second.enter()
+    answer()
+    second.leave()
+    await asking
+    await first.becomeLarge()
+    await third.enter()
+    const waiting = third.becomeLarge()
+    await second.enter()
+    first.close()
+    await waiting
+    expect(third.isLarge).toBe(true)
+  })
+
+  test('[9.2.4] a large answer is refused while many of the same user wait', async () => {
+    const maxWaitingLarge = { perUser: 1, perKey: 9, perServer: 9 }
+    const reads = new LongReads({ maxLargePerKey: 1, maxWaitingLarge })
+    const open = (userId: string) => reads.open({ apiKey: 'key', user: { userId } })
+    const first = open('ada')
+    await first.becomeLarge()
+    const waiting = open('ada').becomeLarge()
+    await expect(open('ada').becomeLarge()).rejects.toMatchObject({
+      status: 'RESOURCE_EXHAUSTED',
+      message: 'Too many large answers are waiting.',
+    })
+    const other = open('bob').becomeLarge()
+    first.close()
+    await waiting
+    void other
+  })
+
   test('[S2] a slice of a long read is over after sliceMs, and not before', async () => {
-    expect(new LongReads({ sliceMs: 60_000 }).open('key').isSliceOver).toBe(false)
-    expect(new LongReads({ sliceMs: 0 }).open('key').isSliceOver).toBe(true)
+    expect(new LongReads({ sliceMs: 60_000 }).open({ apiKey: 'key' }).isSliceOver).toBe(false)
+    expect(new LongReads({ sliceMs: 0 }).open({ apiKey: 'key' }).isSliceOver).toBe(true)
   })
 })

@@ -1,5 +1,7 @@
+import { InProgress, type InProgressLimits, laneOf, type Requester } from './in-progress.ts'
 import { Limiter, LaneLimiters } from './limiter.ts'
 import { maxIterationMs } from './loop-time.ts'
+import { Places } from './places.ts'
 import { StartQueue } from './start-queue.ts'
 
 /** Long enough to make progress, short enough not to delay other work. */
@@ -7,12 +9,22 @@ const defaultSliceMs = 5
 /** Per API key: each large answer may hold 64 MiB in memory until the client has read it. */
 const defaultMaxLargePerKey = 2
 
+/** Large answers that wait. Each has encoded 1 to 5 MiB. */
+const defaultMaxWaitingLarge: InProgressLimits = { perUser: 8, perKey: 24, perServer: 96 }
+
+/** Lists whose rows are in memory. A query reads up to 4 MiB of rows, which take about 16 MiB when they are encoded. */
+const defaultMaxLoaded: InProgressLimits = { perUser: 8, perKey: 16, perServer: 64 }
+
 /** A query of up to this many rows is short, whatever the rows contain. */
 const fewRows = 4
 
 export interface LongReadLimits {
   sliceMs?: number
   maxLargePerKey?: number
+  /** How many large answers may wait. */
+  maxWaitingLarge?: InProgressLimits
+  /** How many reads may have rows in memory. */
+  maxLoaded?: InProgressLimits
   /**
    * How many queries may run at the same time, for PostgreSQL: the answers to all of them may arrive in one iteration.
    * Default: no limit.
@@ -31,8 +43,16 @@ export interface LongRead {
   /** Runs a query, once the slice has time for it and fewer than `maxQueries` queries run. */
   query<T>(work: () => Promise<T>): Promise<T>
   /**
-   * Call it when the answer has become large. Waits until fewer than `maxLargePerKey` large answers of the API key are
-   * open. Calling it again has no effect.
+   * Takes a place in memory for rows. Returns undefined if one is free, otherwise a promise that resolves when the read has
+   * one. Call `leave` when the rows are not needed any more.
+   */
+  enter(): Promise<void> | undefined
+  leave(): void
+  /** Waits for `work` without the place, if the read has one: `work` may take long, and others need the place. */
+  outside<T>(work: () => Promise<T>): Promise<T>
+  /**
+   * Call it when the answer has become large. Leaves the place for rows, and waits until fewer than `maxLargePerKey` large
+   * answers of the API key are open. Throws an `ApiError` if many wait. Calling it again has no effect.
    */
   becomeLarge(): Promise<void>
   /** Whether the answer counts as large and is still open. Other large answers of the API key may then wait for `close`. */
@@ -48,18 +68,28 @@ export interface LongRead {
 export class LongReads {
   readonly #sliceMs: number
   readonly #slices = new StartQueue()
-  readonly #large: LaneLimiters
   readonly #queries: Limiter | undefined
-  readonly #shared: Shared = {
-    nextSlice: (apiKey) => this.#slices.wait(apiKey),
-    query: (apiKey, work) => (this.#queries ? this.#queries.run(apiKey, work) : work()),
-    enterLarge: (apiKey) => this.#large.enter(apiKey),
-  }
+  readonly #shared: Shared
 
   constructor(limits: LongReadLimits = {}) {
+    const { maxLargePerKey = defaultMaxLargePerKey, maxWaitingLarge = defaultMaxWaitingLarge } = limits
     this.#sliceMs = limits.sliceMs ?? defaultSliceMs
-    this.#large = new LaneLimiters(limits.maxLargePerKey ?? defaultMaxLargePerKey)
     if (limits.maxQueries !== undefined) this.#queries = new Limiter(limits.maxQueries)
+    const large = new LaneLimiters(maxLargePerKey)
+    const waitingLarge = new InProgress(maxWaitingLarge, 'Too many large answers are waiting.')
+    this.#shared = {
+      nextSlice: (apiKey) => this.#slices.wait(apiKey),
+      query: (apiKey, work) => (this.#queries ? this.#queries.run(apiKey, work) : work()),
+      loaded: new Places(limits.maxLoaded ?? defaultMaxLoaded),
+      async enterLarge(reader) {
+        const stopWaiting = waitingLarge.enter(reader)
+        try {
+          return await large.enter(reader.apiKey, laneOf(reader))
+        } finally {
+          stopWaiting()
+        }
+      },
+    }
   }
 
   /**
@@ -70,8 +100,8 @@ export class LongReads {
     return maxRows <= fewRows ? work() : this.#shared.query(apiKey, work)
   }
 
-  open(apiKey: string): LongRead {
-    return new SlicedRead(this.#sliceMs, apiKey, this.#shared)
+  open(reader: Requester): LongRead {
+    return new SlicedRead(this.#sliceMs, reader, this.#shared)
   }
 }
 
@@ -79,20 +109,23 @@ export class LongReads {
 interface Shared {
   nextSlice(apiKey: string): Promise<void>
   query<T>(apiKey: string, work: () => Promise<T>): Promise<T>
-  enterLarge(apiKey: string): Promise<() => void>
+  /** The places for rows in memory. */
+  readonly loaded: Places
+  enterLarge(reader: Requester): Promise<() => void>
 }
 
 class SlicedRead implements LongRead {
   readonly #sliceMs: number
-  readonly #apiKey: string
+  readonly #reader: Requester
   readonly #shared: Shared
   #startedAt = performance.now()
   #state: 'small' | 'large' | 'ended' = 'small'
   #leaveLarge: (() => void) | undefined
+  #hasPlace = false
 
-  constructor(sliceMs: number, apiKey: string, shared: Shared) {
+  constructor(sliceMs: number, reader: Requester, shared: Shared) {
     this.#sliceMs = sliceMs
-    this.#apiKey = apiKey
+    this.#reader = reader
     this.#shared = shared
   }
 
@@ -106,7 +139,7 @@ class SlicedRead implements LongRead {
   }
 
   async nextSlice(): Promise<void> {
-    await this.#shared.nextSlice(this.#apiKey)
+    await this.#shared.nextSlice(this.#reader.apiKey)
     this.#startedAt = performance.now()
   }
 
@@ -115,18 +148,40 @@ class SlicedRead implements LongRead {
   }
 
   query<T>(work: () => Promise<T>): Promise<T> {
-    if (!this.isSliceOver) return this.#shared.query(this.#apiKey, work)
-    return this.nextSlice().then(() => this.#shared.query(this.#apiKey, work))
+    if (!this.isSliceOver) return this.#shared.query(this.#reader.apiKey, work)
+    return this.nextSlice().then(() => this.#shared.query(this.#reader.apiKey, work))
+  }
+
+  enter(): Promise<void> | undefined {
+    const waiting = this.#shared.loaded.enter(this.#reader)
+    if (waiting) return waiting.then(() => void (this.#hasPlace = true))
+    this.#hasPlace = true
+    return undefined
+  }
+
+  leave(): void {
+    if (this.#hasPlace) this.#shared.loaded.leave(this.#reader)
+    this.#hasPlace = false
+  }
+
+  async outside<T>(work: () => Promise<T>): Promise<T> {
+    if (!this.#hasPlace) return work()
+    this.leave()
+    const result = await work()
+    await this.enter()
+    return result
   }
 
   async becomeLarge(): Promise<void> {
     if (this.#state !== 'small') return
-    this.#leaveLarge = await this.#shared.enterLarge(this.#apiKey)
+    this.leave()
+    this.#leaveLarge = await this.#shared.enterLarge(this.#reader)
     this.#state = 'large'
     await this.nextSlice()
   }
 
   close(): void {
+    this.leave()
     this.#leaveLarge?.()
     this.#state = 'ended'
   }

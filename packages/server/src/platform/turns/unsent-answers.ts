@@ -2,7 +2,8 @@
 export interface UnsentAnswer {
   readonly apiKey: string
   readonly userId: string
-  readonly body: Uint8Array
+  /** The bytes, or an object that stands for them. Answers with the same one share its memory. */
+  readonly body: { readonly length: number }
   /** Whether the server keeps the body in memory for another reason too. */
   isHeld(): boolean
   /** Closes the connection. The client gets the content when it reconnects. Without this function the answer is never cut. */
@@ -78,7 +79,7 @@ export class UnsentAnswers {
 
   /** Counts the bytes to which the limits apply. A body with several readers counts once. */
   #countBytes(): { byKey: Map<string, number>; total: number } {
-    const seen = new Set<Uint8Array>()
+    const seen = new Set<UnsentAnswer['body']>()
     const byKey = new Map<string, number>()
     let total = 0
     for (const answer of this.#answers) {
