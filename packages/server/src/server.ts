@@ -99,6 +99,7 @@ export interface Server {
 
 /** Reads in progress. Each waits with some 20 KB of memory, until it has a place for rows. */
 const maxReads = { perUser: 100, perKey: 2_000, perServer: 10_000 }
+const reservedReads = { perUser: 10, perKey: 100 }
 
 /** Builds the server. It gets the database, clock and log as arguments, so tests run the same server with their own. */
 export function createServer(deps: ServerDeps): Server {
@@ -223,7 +224,7 @@ export function createServer(deps: ServerDeps): Server {
     }),
     storedDocuments,
     longReads: new LongReads(database.exclusive ? {} : { maxQueries: 2 }),
-    reads: new InProgress(maxReads, 'Too many reads are in progress.'),
+    reads: new InProgress(maxReads, reservedReads, 'Too many reads are in progress.'),
     idempotency: createIdempotency(database, secrets),
     subjectQueues: new SubjectQueues(),
     lock: database.lock,
@@ -309,7 +310,7 @@ export function createServer(deps: ServerDeps): Server {
     authenticator,
     userAuthenticator,
     checkApiKey,
-    unsentAnswers,
+    unsentBodies: new UnsentAnswers(),
   })
   mountYSweet(app, {
     services,

@@ -8,6 +8,7 @@ import { askProvider } from './provider-questions.ts'
 import { OperationCall } from './operation-call.ts'
 import { runPrepared } from './prepared-write.ts'
 import { runDeletion } from './large-deletion.ts'
+import { requesterOf } from '../platform/turns/in-progress.ts'
 import type { Services } from './services.ts'
 import { Write } from './write.ts'
 
@@ -30,7 +31,8 @@ export async function runCall(services: Services, request: CallRequest): Promise
     if (waiting) await waiting
     return runWrite(write, handler)
   }
-  const leave = 'apiKey' in caller ? services.reads.enter(caller) : undefined
+  const leave =
+    'apiKey' in caller ? services.reads.enter(requesterOf(caller, request.client?.user)) : undefined
   try {
     const waiting = whenReady(services, request)
     if (waiting) await waiting

@@ -47,7 +47,8 @@ export interface MountDeps {
   authenticator: Authenticator
   checkApiKey: ApiKeyCheck
   userAuthenticator: UserAuthenticator
-  unsentAnswers: UnsentAnswers
+  /** Apart from those of sockets, so that neither take the space of the others. */
+  unsentBodies: UnsentAnswers
 }
 
 /** Adds a route for each operation. A route checks credentials and limits, then reads the body, then runs the call. */
@@ -62,7 +63,7 @@ function mountOperation(
   turns: StartQueue,
   callable: CallableOperation,
 ) {
-  const { services, config, unsentAnswers } = deps
+  const { services, config, unsentBodies } = deps
   const { name: operationName, declaration } = callable
   const checkCaller = createCallerCheck(deps, declaration)
   const isLarge = declaration.size === 'large'
@@ -107,7 +108,7 @@ function mountOperation(
             idempotencyKey: request.headers['idempotency-key'],
             log: request.log,
           })
-          return send(reply, answer, caller, unsentAnswers)
+          return send(reply, answer, caller, unsentBodies)
         },
       })
     }
@@ -149,6 +150,7 @@ function countBody(
 ): void {
   const cut = () => void response.destroy()
   countUntilSent(unsent, response, { apiKey, userId: user?.userId ?? '', body: { length }, cut })
+  unsent.cutExcess()
 }
 
 /** Finds the caller of an operation by the credentials of the request, then checks its options, rate limit and domain. */

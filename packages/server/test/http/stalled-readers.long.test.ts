@@ -19,8 +19,8 @@ test('[S5.7] [9.2.3] clients that read nothing of their large answers are discon
     await tenant.client.commentAnnotations.add({ ...place, commentAnnotations })
 
   const { hostname, port } = new URL(server.url)
-  const stall = async () => {
-    const token = await tokenFor(tenant, 'ada')
+  const stall = async (userId: string) => {
+    const token = await tokenFor(tenant, userId)
     const body = JSON.stringify({ data: place })
     const socket = connect(Number(port), hostname).pause()
     socket.on('error', () => {})
@@ -39,7 +39,7 @@ test('[S5.7] [9.2.3] clients that read nothing of their large answers are discon
     return socket
   }
   // 44 MB each: the kernel may take 36 MB of them.
-  const stalled = await Promise.all([stall(), stall()])
+  const stalled = await Promise.all([stall('ada'), stall('eve')])
   const bob = server.client({ token: await tokenFor(tenant, 'bob') })
   const { data } = await bob.commentAnnotations.get(place, { version: 'v1' })
   expect(data).toHaveLength(1200)

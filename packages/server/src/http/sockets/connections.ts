@@ -30,6 +30,9 @@ interface ConnectionDeps {
   errorBody: (error: ApiError, url: string | undefined) => object
 }
 
+/** A connection on which nothing happens for this long while a request is in progress is closed. */
+const idleTimeoutMs = 60_000
+
 /** What is below requests: sockets, their timeouts, and bytes that never become a request. */
 export function createConnections(deps: ConnectionDeps): Connections {
   const { requestTimeoutSeconds, newRequestId, trustedProxyHops, attach, errorBody } = deps
@@ -61,8 +64,12 @@ export function createConnections(deps: ConnectionDeps): Connections {
         })
       }
       // Pipelined requests take effect in their order: Node gives a response its socket when the ones before it are sent.
-      if (response.socket === null) response.once('socket', startInTurn)
-      else startInTurn()
+      if (response.socket !== null) return startInTurn()
+      response.once('socket', (socket: Socket) => {
+        // The response before it may have set another one.
+        socket.setTimeout(idleTimeoutMs)
+        startInTurn()
+      })
     }
     const server = createServer(
       {
@@ -78,7 +85,7 @@ export function createConnections(deps: ConnectionDeps): Connections {
       },
       start,
     )
-    server.setTimeout(60_000)
+    server.setTimeout(idleTimeoutMs)
     server.on('connection', (socket) => {
       onConnectionAccepted()
       open.add(socket)

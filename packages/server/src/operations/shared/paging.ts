@@ -1,7 +1,7 @@
 import { ApiError } from '@plenum/protocol'
 import type { Page, Pages } from '../../calls/answers/page-tokens.ts'
 import { yieldIfLate } from '../../platform/turns/loop-time.ts'
-import type { Requester } from '../../platform/turns/in-progress.ts'
+import { type Requester, requesterOf } from '../../platform/turns/in-progress.ts'
 import type { LongRead } from '../../platform/turns/long-reads.ts'
 import type { Call } from '../../calls/call.ts'
 import { type Reply, reply } from '../../calls/answers/reply.ts'
@@ -77,7 +77,11 @@ interface PageInput {
   pageToken?: string
 }
 
-type ListCall = { services: Pick<Call['services'], 'longReads'>; caller: Requester }
+type ListCall = {
+  services: Pick<Call['services'], 'longReads'>
+  caller: Requester
+  user?: { userId: string } | undefined
+}
 
 /** Answers the whole list. It is read and encoded in slices, between which other requests run. */
 export async function listAll<Row, Shown>(
@@ -129,11 +133,11 @@ export async function pageOfGroups<Row, Shown>(
 
 /** Runs a read of a list that has a place in memory for its rows. A few rows need none. */
 function inPlace<Row, T>(
-  { caller, services: { longReads } }: ListCall,
+  { caller, user, services: { longReads } }: ListCall,
   list: List<Row>,
   read: (reading: LongRead) => Promise<T>,
 ): Promise<T> {
-  const reading = list.reading ?? longReads.open(caller)
+  const reading = list.reading ?? longReads.open(requesterOf(caller, user))
   const isSmall = list.maxRows !== undefined && list.maxRows <= maxItemsPerSlice
   return isSmall ? read(reading) : readInPlace(reading, read)
 }

@@ -1,5 +1,4 @@
 import { ApiError } from '@plenum/protocol'
-import { LazyMap } from '../lazy-collections.ts'
 
 /** Who asked for some work. */
 export interface Requester {
@@ -8,7 +7,12 @@ export interface Requester {
   user?: { userId: string } | undefined
 }
 
-export interface InProgressLimits {
+/** The requester of a call. `liveUser`: the user whose live client sent what the server calls with the rights of a backend. */
+export const requesterOf = (caller: Requester, liveUser: { userId: string } | undefined): Requester =>
+  liveUser ? { apiKey: caller.apiKey, user: liveUser } : caller
+
+/** How many a user, an API key and the server may have. Backends have no limit of their own. */
+export interface Shares {
   perUser: number
   perKey: number
   perServer: number
@@ -17,45 +21,73 @@ export interface InProgressLimits {
 /** The work of a user, or of the backends of an API key, has this lane. */
 export const laneOf = ({ apiKey, user }: Requester): string => (user ? `${apiKey}/${user.userId}` : apiKey)
 
-/** Counts the work that is in progress, for each user, for each API key and for the server, and refuses more than the limits. */
-export class InProgress {
-  readonly #limits: InProgressLimits
-  readonly #message: string
-  readonly #byUser = new LazyMap<string, number>()
-  readonly #byKey = new LazyMap<string, number>()
+/** What each requester and each API key gets, even if the others use up all of their API key and of the server. */
+export interface Reserve {
+  perUser: number
+  perKey: number
+}
+
+/**
+ * Counts for each user, each API key and the server. Those who have less than their reserve get more than the limit allows,
+ * up to twice the limit, so that no user refuses another, and no API key another.
+ */
+export class ShareCounts {
+  readonly #limits: Shares
+  readonly #reserve: Reserve
+  /** By lane, also of backends. */
+  readonly #byUser = new Map<string, number>()
+  readonly #byKey = new Map<string, number>()
   #count = 0
 
-  /** `message`: of the refusal. */
-  constructor(limits: InProgressLimits, message: string) {
+  constructor(limits: Shares, reserve: Reserve) {
     this.#limits = limits
+    this.#reserve = reserve
+  }
+
+  /** Whether the requester may have one more. */
+  hasRoom({ apiKey, user }: Requester, lane: string): boolean {
+    const { perUser, perKey, perServer } = this.#limits
+    const ofUser = this.#byUser.get(lane) ?? 0
+    const ofKey = this.#byKey.get(apiKey) ?? 0
+    if (user && ofUser >= perUser) return false
+    if (ofKey >= (ofUser < this.#reserve.perUser ? 2 * perKey : perKey)) return false
+    return this.#count < (ofKey < this.#reserve.perKey ? 2 * perServer : perServer)
+  }
+
+  add({ apiKey }: Requester, lane: string, change: 1 | -1): void {
+    this.#count += change
+    addTo(this.#byKey, apiKey, change)
+    addTo(this.#byUser, lane, change)
+  }
+}
+
+function addTo(counts: Map<string, number>, name: string, change: number): void {
+  const count = (counts.get(name) ?? 0) + change
+  if (count === 0) counts.delete(name)
+  else counts.set(name, count)
+}
+
+/** Counts the work that is in progress, and refuses what is too much. */
+export class InProgress {
+  readonly #counts: ShareCounts
+  readonly #message: string
+
+  /** `message`: of the refusal. */
+  constructor(limits: Shares, reserve: Reserve, message: string) {
+    this.#counts = new ShareCounts(limits, reserve)
     this.#message = message
   }
 
   /** Returns a function that ends the work. Calling that again has no effect. Throws an `ApiError` above a limit. */
   enter(requester: Requester): () => void {
-    const { perUser, perKey, perServer } = this.#limits
-    const { apiKey, user } = requester
-    const lane = user && laneOf(requester)
-    const ofKey = this.#byKey.get(apiKey) ?? 0
-    const ofUser = lane === undefined ? 0 : (this.#byUser.get(lane) ?? 0)
-    if (ofUser >= perUser || ofKey >= perKey || this.#count >= perServer)
+    const lane = laneOf(requester)
+    if (!this.#counts.hasRoom(requester, lane))
       throw new ApiError('RESOURCE_EXHAUSTED', this.#message, { retryAfterSeconds: 1 })
-    this.#count++
-    this.#byKey.set(apiKey, ofKey + 1)
-    if (lane !== undefined) this.#byUser.set(lane, ofUser + 1)
+    this.#counts.add(requester, lane, 1)
     let isOver = false
     return () => {
-      if (isOver) return
+      if (!isOver) this.#counts.add(requester, lane, -1)
       isOver = true
-      this.#count--
-      decrease(this.#byKey, apiKey)
-      if (lane !== undefined) decrease(this.#byUser, lane)
     }
   }
-}
-
-function decrease(counts: LazyMap<string, number>, name: string): void {
-  const left = (counts.get(name) ?? 1) - 1
-  if (left === 0) counts.delete(name)
-  else counts.set(name, left)
 }

@@ -65,24 +65,25 @@ describe('long reads', () => {
       entered.push(name)
       return read
     }
-    const names = ['a.ada.1', 'a.ada.2', 'a.ada.3', 'a.ada.4', 'a.bob.1', 'a.bob.2', 'b.ada.1', 'c.ada.1']
+    const ofA = ['a.ada.1', 'a.ada.2', 'a.ada.3', 'a.ada.4', 'a.bob.1', 'a.bob.2']
+    const names = [...ofA, 'b.ada.1', 'c.ada.1', 'c.ada.2']
     const all = names.map((name) => enter(name))
     await setImmediate()
-    expect(entered).toEqual(['a.ada.1', 'a.ada.2', 'a.bob.1', 'b.ada.1'])
-    const [first, second] = [await all[0]!, await all[1]!]
-    first.leave()
-    // Leaving twice frees one place.
-    first.leave()
-    await setImmediate()
-    expect(entered.slice(4)).toEqual(['a.ada.3'])
-    // The API keys take turns, and then the users of one.
-    second.close()
-    await setImmediate()
-    expect(entered.slice(5)).toEqual(['c.ada.1'])
-    const third = await all[2]!
-    third.leave()
-    await setImmediate()
-    expect(entered.slice(6)).toEqual(['a.bob.2'])
+    // The server has four places. An API key that has none gets a fifth.
+    expect(entered).toEqual(['a.ada.1', 'a.ada.2', 'a.bob.1', 'b.ada.1', 'c.ada.1'])
+    const leave = async (index: number) => {
+      const read = await all[index]!
+      read.leave()
+      // Leaving twice frees one place.
+      read.leave()
+      await setImmediate()
+      return entered.slice(5)
+    }
+    expect(await leave(0)).toEqual([])
+    // The API keys take turns, and so do the users of one.
+    expect(await leave(1)).toEqual(['a.ada.3'])
+    expect(await leave(2)).toEqual(['a.ada.3', 'c.ada.2'])
+    expect(await leave(7)).toEqual(['a.ada.3', 'c.ada.2', 'a.bob.2'])
   })
 
   test('[S5.6] a read that waits for something else, or for other large answers, leaves its place for rows', async () => {
@@ -105,6 +106,19 @@ describe('long reads', () => {
     expect(third.isLarge).toBe(true)
   })
 
+  test('[9.2.3] a user has one large answer open, so that slow readers do not take all of an API key', async () => {
+    const reads = new LongReads({ maxLargePerKey: 2 })
+    const [first, second, other] = ['ada', 'ada', 'bob'].map((userId) =>
+      reads.open({ apiKey: 'key', user: { userId } }),
+    )
+    await first!.becomeLarge()
+    const waiting = second!.becomeLarge()
+    await other!.becomeLarge()
+    expect(second!.isLarge).toBe(false)
+    first!.close()
+    await waiting
+  })
+
   test('[9.2.4] a large answer is refused while many of the same user wait', async () => {
     const maxWaitingLarge = { perUser: 1, perKey: 9, perServer: 9 }
     const reads = new LongReads({ maxLargePerKey: 1, maxWaitingLarge })
@@ -116,10 +130,12 @@ describe('long reads', () => {
       status: 'RESOURCE_EXHAUSTED',
       message: 'Too many large answers are waiting.',
     })
-    const other = open('bob').becomeLarge()
+    const bob = open('bob')
+    const other = bob.becomeLarge()
     first.close()
+    await other
+    bob.close()
     await waiting
-    void other
   })
 
   test('[S2] a slice of a long read is over after sliceMs, and not before', async () => {

@@ -1,4 +1,4 @@
-import { InProgress, type InProgressLimits, laneOf, type Requester } from './in-progress.ts'
+import { InProgress, laneOf, type Requester, type Shares } from './in-progress.ts'
 import { Limiter, LaneLimiters } from './limiter.ts'
 import { maxIterationMs } from './loop-time.ts'
 import { Places } from './places.ts'
@@ -10,10 +10,13 @@ const defaultSliceMs = 5
 const defaultMaxLargePerKey = 2
 
 /** Large answers that wait. Each has encoded 1 to 5 MiB. */
-const defaultMaxWaitingLarge: InProgressLimits = { perUser: 8, perKey: 24, perServer: 96 }
+const defaultMaxWaitingLarge: Shares = { perUser: 8, perKey: 24, perServer: 96 }
 
 /** Lists whose rows are in memory. A query reads up to 4 MiB of rows, which take about 16 MiB when they are encoded. */
-const defaultMaxLoaded: InProgressLimits = { perUser: 8, perKey: 16, perServer: 64 }
+const defaultMaxLoaded: Shares = { perUser: 8, perKey: 16, perServer: 64 }
+
+/** Lists that wait for something else, with the rows of one query. */
+const maxOutside: Shares = { perUser: 8, perKey: 16, perServer: Infinity }
 
 /** A query of up to this many rows is short, whatever the rows contain. */
 const fewRows = 4
@@ -22,9 +25,9 @@ export interface LongReadLimits {
   sliceMs?: number
   maxLargePerKey?: number
   /** How many large answers may wait. */
-  maxWaitingLarge?: InProgressLimits
+  maxWaitingLarge?: Shares
   /** How many reads may have rows in memory. */
-  maxLoaded?: InProgressLimits
+  maxLoaded?: Shares
   /**
    * How many queries may run at the same time, for PostgreSQL: the answers to all of them may arrive in one iteration.
    * Default: no limit.
@@ -76,15 +79,25 @@ export class LongReads {
     this.#sliceMs = limits.sliceMs ?? defaultSliceMs
     if (limits.maxQueries !== undefined) this.#queries = new Limiter(limits.maxQueries)
     const large = new LaneLimiters(maxLargePerKey)
-    const waitingLarge = new InProgress(maxWaitingLarge, 'Too many large answers are waiting.')
+    // So that one user who reads slowly does not hold up the large answers of all others of the API key.
+    const largeOfUsers = new LaneLimiters(1)
+    const reserve = { perUser: 1, perKey: 8 }
+    const waitingLarge = new InProgress(maxWaitingLarge, reserve, 'Too many large answers are waiting.')
     this.#shared = {
       nextSlice: (apiKey) => this.#slices.wait(apiKey),
       query: (apiKey, work) => (this.#queries ? this.#queries.run(apiKey, work) : work()),
       loaded: new Places(limits.maxLoaded ?? defaultMaxLoaded),
+      outside: new Places(maxOutside),
       async enterLarge(reader) {
         const stopWaiting = waitingLarge.enter(reader)
         try {
-          return await large.enter(reader.apiKey, laneOf(reader))
+          const lane = laneOf(reader)
+          const leaveUser = reader.user && (await largeOfUsers.enter(lane))
+          const leave = await large.enter(reader.apiKey, lane)
+          return () => {
+            leave()
+            leaveUser?.()
+          }
         } finally {
           stopWaiting()
         }
@@ -111,6 +124,8 @@ interface Shared {
   query<T>(apiKey: string, work: () => Promise<T>): Promise<T>
   /** The places for rows in memory. */
   readonly loaded: Places
+  /** The places for reads that wait for something else, with rows in memory. */
+  readonly outside: Places
   enterLarge(reader: Requester): Promise<() => void>
 }
 
@@ -166,8 +181,16 @@ class SlicedRead implements LongRead {
 
   async outside<T>(work: () => Promise<T>): Promise<T> {
     if (!this.#hasPlace) return work()
+    const { outside } = this.#shared
+    const waiting = outside.enter(this.#reader)
+    if (waiting) await waiting
     this.leave()
-    const result = await work()
+    let result: T
+    try {
+      result = await work()
+    } finally {
+      outside.leave(this.#reader)
+    }
     await this.enter()
     return result
   }
