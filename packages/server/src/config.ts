@@ -21,6 +21,7 @@ export interface Limits {
   workspaceRequestsPerMinute: number
   /** Per API key; 0 is unlimited. */
   apiKeyRequestsPerMinute: number
+  userRequestsPerMinute: number
   /** Workspaces that have the same email address of the owner. */
   workspacesPerOwner: number
   /** 0: no workspace may create production API keys. */
@@ -235,6 +236,7 @@ export function readConfig(env: Environment): Config {
       loginLinksPerHour: integer('LIMIT_LOGIN_LINKS_PER_HOUR', 10, 0, 1_000_000),
       workspaceRequestsPerMinute: integer('LIMIT_WORKSPACE_REQUESTS_PER_MINUTE', 60, 0, 10_000_000),
       apiKeyRequestsPerMinute: integer('LIMIT_API_KEY_REQUESTS_PER_MINUTE', 0, 0, 100_000_000),
+      userRequestsPerMinute: integer('LIMIT_USER_REQUESTS_PER_MINUTE', 6_000, 0, 10_000_000),
       workspacesPerOwner: integer('LIMIT_WORKSPACES_PER_OWNER', 5, 1, 1_000_000),
       productionKeysPerWorkspace: integer('LIMIT_PRODUCTION_KEYS', 10, 0, 1_000_000),
       editorBytes: integer('LIMIT_EDITOR_BYTES', 32 * 1024 * 1024, 64 * 1024, 1024 ** 3),

@@ -37,6 +37,7 @@ export function createLiveCalls(services: Services, callables: CallableOperation
     if (requires) requireOption(key.caller, requires)
     const { rateLimits } = services
     if (rateLimits.isLimited('user')) await rateLimits.checkCaller('user', key.caller)
+    if (user) await rateLimits.checkUser(key.caller, user.userId)
     const caller = user ? { ...key.caller, user } : key.caller
     const data: unknown = JSON.parse(input)
     const request = { callable, version: 'v2', caller, input: data, idempotencyKey, bytes, log } as const

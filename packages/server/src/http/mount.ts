@@ -189,6 +189,7 @@ function createCallerCheck(deps: MountDeps, declaration: Operation) {
       if (!hasUserToken(request.headers)) return byHeaders.apiKey(request)
       return userAuthenticator(request.headers).then(async (caller) => {
         await checkOptionAndLimits(request, caller)
+        if (caller.user) await rateLimits.checkUser(caller, caller.user.userId)
         return caller
       })
     },

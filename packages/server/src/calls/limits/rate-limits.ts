@@ -22,6 +22,7 @@ export function createRateLimits({ limits, peers, ...deps }: RateLimitDeps) {
     createSharedRateLimit({ name, limit, windowSeconds: 60 }, { peers, clock: deps.clock })
   const workspace = perMinute('workspaces', limits.workspaceRequestsPerMinute)
   const apiKey = perMinute('API keys', limits.apiKeyRequestsPerMinute)
+  const user = perMinute('users', limits.userRequestsPerMinute)
 
   return {
     /** Counts a call of a public operation, whether it succeeds or not. Throws above the limit of the client's address. */
@@ -40,6 +41,13 @@ export function createRateLimits({ limits, peers, ...deps }: RateLimitDeps) {
           ? await workspace.take((caller as Callers['workspace']).workspaceId)
           : await apiKey.take((caller as ApiKey).apiKey)
       if (wait) throw exceeded('Rate limit exceeded. Try again after 1 minute.', wait)
+    },
+    /** Counts a request that was sent with a user token. Throws above the limit of the user. */
+    async checkUser({ apiKey }: ApiKey, userId: string): Promise<void> {
+      const limit = limits.userRequestsPerMinute
+      const wait = limit > 0 ? await user.take(JSON.stringify([apiKey, userId])) : 0
+      if (wait)
+        throw exceeded(`A user may send ${limit} requests a minute (LIMIT_USER_REQUESTS_PER_MINUTE).`, wait)
     },
   }
 }
