@@ -288,7 +288,15 @@ export function createServer(deps: ServerDeps): Server {
     errorBody,
     attach: (server) => gateway.attach(server),
   })
-  const app = createApp({ config, log, metrics, connections, newRequestId, isDraining: () => isDraining })
+  const app = createApp({
+    config,
+    log,
+    metrics,
+    connections,
+    clock,
+    newRequestId,
+    isDraining: () => isDraining,
+  })
   mountBodyParsers(app, limits)
   const checkApiKey = createApiKeyCheck({
     publicOrigins,

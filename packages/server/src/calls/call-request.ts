@@ -17,6 +17,8 @@ export interface CallRequest {
   /** The header `Idempotency-Key`, not yet validated. */
   idempotencyKey?: string | string[] | undefined
   log: Log
+  /** Aborted when nobody waits for the answer any more. Undefined: unknown. */
+  abandoned?: AbortSignal | undefined
   /** The client that sent the request on a socket. Undefined: a backend sent it over HTTP. */
   client?: LiveClient
 }

@@ -111,6 +111,8 @@ export interface Call<O extends Operation = Operation> {
   readonly signal: (message: Signal) => void
   readonly now: number
   readonly log: Log
+  /** Aborted when nobody waits for the answer any more. Pass it to `longReads.open`. Undefined: unknown. */
+  readonly abandoned: AbortSignal | undefined
 }
 
 export type Handler<O extends Operation> =

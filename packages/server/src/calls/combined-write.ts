@@ -36,16 +36,21 @@ function workOf(handler: CombinedWrite<Operation>): CombinedWork<Write, Answer> 
   if (known) return known
   const added = {
     async runAll(db: Db, writes: readonly Write[]): Promise<(Outcome<Answer> | undefined)[]> {
-      const calls = writes.map((write) => write.begin(db))
-      const results = await handler.writeAll(calls)
+      const awaited = writes.filter(({ request }) => request.abandoned?.aborted !== true)
+      const calls = awaited.map((write) => write.begin(db))
+      const results = calls.length > 0 ? await handler.writeAll(calls) : []
       const isDone = (result: unknown) => result !== undefined && !(result instanceof ApiError)
       const messages = calls.flatMap((call, index) => (isDone(results[index]) ? call.messages : []))
       await writes[0]?.services.signals.store(db, messages)
-      return writes.map(({ request }, index) => {
+      const indexes = new Map(awaited.map((write, index) => [write, index]))
+      return writes.map((write) => {
+        const { callable, abandoned } = write.request
+        const index = indexes.get(write)
+        if (index === undefined) return { error: abandoned?.reason as ApiError }
         const result = results[index]
         if (result === undefined) return undefined
         if (result instanceof ApiError) return { error: result }
-        return { value: answerOf(request.callable.declaration, result) }
+        return { value: answerOf(callable.declaration, result) }
       })
     },
   }

@@ -17,6 +17,7 @@ interface LiveCall {
   input: string
   idempotencyKey: string | undefined
   bytes: number
+  abandoned: AbortSignal
 }
 
 type LiveAnswer = { result: Buffer; onSent?: (() => void) | undefined } | { error: ApiError }
@@ -26,7 +27,15 @@ const prefix = '{"result":'
 
 /** Runs the operations that users may call for clients on sockets, with the checks and transactions of REST. */
 export function createLiveCalls(services: Services, callables: CallableOperations, log: Log) {
-  return async ({ operation, apiKey, user, input, idempotencyKey, bytes }: LiveCall): Promise<LiveAnswer> => {
+  return async ({
+    operation,
+    apiKey,
+    user,
+    input,
+    idempotencyKey,
+    bytes,
+    abandoned,
+  }: LiveCall): Promise<LiveAnswer> => {
     const callable = callables.get(operation)
     if (callable?.declaration.access !== 'user') {
       throw new ApiError('NOT_FOUND', 'There is no such operation that users can call.')
@@ -40,7 +49,16 @@ export function createLiveCalls(services: Services, callables: CallableOperation
     if (user) await rateLimits.checkUser(key.caller, user.userId)
     const caller = user ? { ...key.caller, user } : key.caller
     const data: unknown = JSON.parse(input)
-    const request = { callable, version: 'v2', caller, input: data, idempotencyKey, bytes, log } as const
+    const request = {
+      callable,
+      version: 'v2',
+      caller,
+      input: data,
+      idempotencyKey,
+      bytes,
+      log,
+      abandoned,
+    } as const
     const { httpStatus, body, onSent } = await runCall(services, request)
     const joined = joinedBody(body)
     if (httpStatus === 200) {

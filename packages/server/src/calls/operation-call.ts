@@ -24,6 +24,7 @@ export class OperationCall implements Call {
   readonly now: number
   readonly alreadyRemovedIds: readonly string[] | undefined
   readonly log: Log
+  readonly abandoned: AbortSignal | undefined
   readonly #callable: CallableOperation
   #afterCommit: (() => void)[] | undefined
   #signals: BusMessage[] | undefined
@@ -45,6 +46,7 @@ export class OperationCall implements Call {
     this.now = now
     this.alreadyRemovedIds = alreadyRemovedIds
     this.log = request.log
+    this.abandoned = request.abandoned
     this.#callable = request.callable
   }
 

@@ -29,6 +29,7 @@ async function prepareAndCommit(
   const stored = await write.findStoredAnswer(write.services.database.read)
   if (stored) return stored
   for (let preparation = 1; ; preparation++) {
+    write.stopIfAbandoned()
     const prepared = await handler.prepare(write.readCall())
     try {
       return await write.commit((call) => handler.write(call, prepared as never), { isShort })

@@ -36,6 +36,7 @@ export async function runCall(services: Services, request: CallRequest): Promise
   try {
     const waiting = whenReady(services, request)
     if (waiting) await waiting
+    request.abandoned?.throwIfAborted()
     const call = new OperationCall(services, request, services.database.read, startedAt)
     const answer = answerOf(declaration, await (handler as SimpleHandler<Operation>)(call))
     return leave ? { ...answer, onSent: both(answer.onSent, leave) } : answer

@@ -47,6 +47,11 @@ export class Write {
     return this.keyed && this.services.idempotency.find(db, this.keyed)
   }
 
+  /** Throws if nobody waits for the answer any more. Call it before the write begins, or begins again. */
+  stopIfAbandoned(): void {
+    this.request.abandoned?.throwIfAborted()
+  }
+
   /** Begins the call that a handler gets inside the transaction. If the transaction runs again, it begins another call. */
   begin(db: Db, alreadyRemovedIds?: readonly string[]): OperationCall {
     this.#committing = new OperationCall(this.services, this.request, db, this.startedAt, alreadyRemovedIds)
@@ -60,6 +65,8 @@ export class Write {
   ): Promise<Answer> {
     const { services, request, keyed } = this
     const effect = async (db: Db) => {
+      // A deletion of which most is done goes on.
+      if (!alreadyRemovedIds) this.stopIfAbandoned()
       const call = this.begin(db, alreadyRemovedIds)
       const answer = answerOf(request.callable.declaration, await run(call))
       await services.signals.store(db, call.messages)

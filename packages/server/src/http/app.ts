@@ -6,9 +6,11 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import type { Config } from '../config.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
 import { answerHeaders } from './answer-headers.ts'
+import { limitAnswerTime } from './answer-time.ts'
 import { answerBrowser } from './cors.ts'
 import { answerFailures, toApiError } from './errors.ts'
 import type { Connections } from './sockets/connections.ts'
@@ -18,6 +20,7 @@ interface AppDeps {
   log: Log
   metrics: Metrics
   connections: Connections
+  clock: Clock
   newRequestId: () => string
   isDraining: () => boolean
 }
@@ -49,6 +52,7 @@ export function createApp(deps: AppDeps): FastifyInstance {
   })
   app.decorateRequest('caller', undefined)
   app.decorateRequest('operationName', undefined)
+  app.decorateRequest('abandoned', undefined)
   app.decorateReply('countedStatus', undefined)
   checkEveryRequest(app, deps)
   answerFailures(app)
@@ -61,9 +65,10 @@ const noSchemas = () => {
 }
 
 /** What comes before everything else: the request id, then the checks for shutdown and `Host`, then CORS. */
-function checkEveryRequest(app: FastifyInstance, { isDraining }: AppDeps): void {
+function checkEveryRequest(app: FastifyInstance, { clock, isDraining }: AppDeps): void {
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(answerHeaders).header('x-request-id', request.id)
+    limitAnswerTime(clock, request, reply)
     if (isDraining()) {
       reply.header('connection', 'close')
       return done(new ApiError('UNAVAILABLE', 'The server is shutting down.', { retryAfterSeconds: 1 }))

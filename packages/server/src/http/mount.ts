@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
-import { type Access, ApiError, type Operation } from '@plenum/protocol'
+import { type Access, ApiError, type ApiVersion, type Operation } from '@plenum/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Answer } from '../calls/answers/answer.ts'
 import type { Callers } from '../calls/call.ts'
@@ -69,6 +69,30 @@ function mountOperation(
   const isLarge = declaration.size === 'large'
   const bodyLimit = isLarge ? config.limits.crdtBodyBytes : config.limits.bodyBytes
 
+  const answerTo = async (request: FastifyRequest, reply: FastifyReply, version: ApiVersion) => {
+    const input = readInput(declaration, request.body)
+    const caller = request.caller ?? (await checkCaller.byBody(request, input))
+    // Only SQLite: on PostgreSQL, requests have already waited together for the query of their credentials.
+    if (services.database.exclusive) await afterArrivals()
+    const turn = turns.enter(callerLane(declaration.access, caller))
+    if (turn) await turn
+    const { abandoned } = request
+    abandoned?.throwIfAborted()
+    const answer = await runCall(services, {
+      callable,
+      version,
+      caller,
+      input,
+      bytes: Number(request.headers['content-length'] ?? bodyLimit),
+      idempotencyKey: request.headers['idempotency-key'],
+      log: request.log,
+      abandoned,
+    })
+    if (!reply.sent) return send(reply, answer, caller, unsentBodies)
+    answer.onSent?.()
+    return reply
+  }
+
   for (const version of declaration.versions) {
     for (const path of [declaration.path, ...(declaration.aliases ?? [])]) {
       app.route({
@@ -93,22 +117,13 @@ function mountOperation(
           }
         },
         handler: async (request, reply) => {
-          const input = readInput(declaration, request.body)
-          const caller = request.caller ?? (await checkCaller.byBody(request, input))
-          // Only SQLite: on PostgreSQL, requests have already waited together for the query of their credentials.
-          if (services.database.exclusive) await afterArrivals()
-          const turn = turns.enter(callerLane(declaration.access, caller))
-          if (turn) await turn
-          const answer = await runCall(services, {
-            callable,
-            version,
-            caller,
-            input,
-            bytes: Number(request.headers['content-length'] ?? bodyLimit),
-            idempotencyKey: request.headers['idempotency-key'],
-            log: request.log,
-          })
-          return send(reply, answer, caller, unsentBodies)
+          try {
+            return await answerTo(request, reply, version)
+          } catch (error) {
+            // The caller got another answer, because this one came too late.
+            if (!reply.sent) throw error
+            return reply
+          }
         },
       })
     }

@@ -20,10 +20,10 @@ const rowsPerQuery = 128
 
 export const deliveryHandlers: Handlers<Operations['deliveries']> = {
   async get(call) {
-    const { input, caller, db, services } = call
+    const { input, caller, db, services, abandoned } = call
     const { status, channel, target, event } = input
     const filter = { status, channel, target, event }
-    const reading = services.longReads.open(caller)
+    const reading = services.longReads.open(caller, abandoned)
     const list = {
       read: (window: Window) => lists.list(db, caller.apiKey, filter, { ...window, order: 'desc' }, reading),
       cursor: (row: DeliveryTable) => [row.created_at, row.delivery_id],

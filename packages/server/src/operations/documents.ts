@@ -209,12 +209,12 @@ const metadata = (document: Record<string, unknown>) =>
 
 /** The documents as callers read them. */
 async function present(
-  { db, caller, services: { longReads } }: Call<Operations['documents']['get']>,
+  { db, caller, abandoned, services: { longReads } }: Call<Operations['documents']['get']>,
   organizationId: string,
   stored: readonly documents.Document[],
 ): Promise<Document[]> {
   const folderIds = unique(stored.flatMap(({ folderId }) => folderId ?? []))
-  const { pause } = longReads.open(caller)
+  const { pause } = longReads.open(caller, abandoned)
   const tree = await findFolderChains(db, caller.apiKey, organizationId, folderIds, pause)
   const shown: Document[] = []
   for (const { documentId, folderId, accessType, disabled, data, createdAt, lastUpdated } of stored) {

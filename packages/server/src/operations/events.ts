@@ -23,7 +23,7 @@ export const eventHandlers: Handlers<Operations['events']> = {
     const start = input.after === undefined ? undefined : readPosition(input.after)
     if (start && !(await hasReached(db, start))) throw notReached()
     const filter = { names, organizationId, documentId }
-    const reading = longReads.open(caller)
+    const reading = longReads.open(caller, call.abandoned)
     await reading.enter()
     try {
       const found: StoredEvent[] = []

@@ -36,6 +36,8 @@ export const anyStore: Store = linkKind === undefined ? 'sqlite' : 'postgres'
 interface TestClock {
   offsetMs: number
   stoppedMs?: number
+  /** How many times faster than real time the timers run that are started from now on. */
+  timerSpeed?: number | undefined
 }
 
 export interface TestServer {
@@ -265,7 +267,7 @@ function withSpeed(speed: number, offset: TestClock): Clock {
   return {
     now: () => Math.round(startedAt + (Date.now() - startedAt) * speed) + offset.offsetMs,
     elapsed: () => realElapsed() * speed + (offset.stoppedMs ?? 0),
-    setTimeout: (run, ms) => systemClock.setTimeout(run, ms / speed),
+    setTimeout: (run, ms) => systemClock.setTimeout(run, ms / (offset.timerSpeed ?? speed)),
     setInterval: (run, ms) => systemClock.setInterval(run, ms / speed),
   }
 }

@@ -1,5 +1,6 @@
 import { type Access, type ErrorExample, httpStatusOf, type Operation, type Option } from '@plenum/protocol'
 import { optionOff } from '../../calls/required-option.ts'
+import { tookTooLong } from '../../platform/turns/time-limit.ts'
 import { databaseTooLate } from '../errors.ts'
 
 /** An error that many operations share, because it comes from credentials, limits or the database. */
@@ -195,6 +196,12 @@ export const standardErrors: readonly StandardError[] = [
     status: 'DEADLINE_EXCEEDED',
     message: databaseTooLate,
     when: 'The database accepted the request and then did not answer for `DATABASE_TIMEOUT_SECONDS`. Retry a write with the same `Idempotency-Key`, so it is applied once.',
+  },
+  {
+    name: 'CallTooLate',
+    status: 'DEADLINE_EXCEEDED',
+    message: tookTooLong,
+    when: 'The server did not finish in time, and stopped. Retry a write with the same `Idempotency-Key`, so it is applied once.',
   },
   {
     name: 'InternalError',

@@ -30,8 +30,11 @@ interface ConnectionDeps {
   errorBody: (error: ApiError, url: string | undefined) => object
 }
 
-/** A connection on which nothing happens for this long while a request is in progress is closed. */
-const idleTimeoutMs = 60_000
+/**
+ * A connection on which nothing happens for this long while a request is in progress is closed. Longer than a request may take
+ * (`platform/turns/time-limit.ts`), so that each has its answer before.
+ */
+const idleTimeoutMs = 75_000
 
 /** What is below requests: sockets, their timeouts, and bytes that never become a request. */
 export function createConnections(deps: ConnectionDeps): Connections {

@@ -71,7 +71,7 @@ export const annotationHandlers: Handlers<Family> = {
     const { organizationId, userId, statusIds } = input
     if (caller.user && caller.user.userId !== userId) throw denied('userId must be the user of the token.')
     const documentIds = unique(input.documentIds)
-    const reading = longReads.open(caller)
+    const reading = longReads.open(caller, call.abandoned)
     const visibleIn = await createReader(call, documentIds, reading.pause)
     const counts: [string, { total: number; unread: number }][] = []
     for (const documentId of documentIds) {
@@ -154,11 +154,11 @@ interface Slot {
 }
 
 /** The list of all annotations that fit the filters. */
-function allAnnotations({ input, db, caller, services }: Call<Get>, visible: Visible | undefined) {
+function allAnnotations({ input, db, caller, services, abandoned }: Call<Get>, visible: Visible | undefined) {
   const { apiKey } = caller
   const filter = filterOf(input)
   const { order = 'desc' } = input
-  const reading = services.longReads.open(caller)
+  const reading = services.longReads.open(caller, abandoned)
   return {
     reading,
     async read(window: Window): Promise<Slot[]> {
@@ -175,8 +175,8 @@ function allAnnotations({ input, db, caller, services }: Call<Get>, visible: Vis
 
 /** The annotations with these ids, in the order of the ids. */
 async function namedAnnotations(call: Call<Get>, annotationIds: string[], visible: Visible | undefined) {
-  const { input, caller, db, services } = call
-  const reading = services.longReads.open(caller)
+  const { input, caller, db, services, abandoned } = call
+  const reading = services.longReads.open(caller, abandoned)
   const window = { limit: Infinity, after: undefined, order: 'asc' as const }
   const filter = { ...filterOf(input), annotationIds }
   const found = await list(db, caller.apiKey, filter, window, reading, visible)
@@ -200,9 +200,9 @@ async function present(
   slots: readonly Slot[],
   locateRanges: LocateRanges,
 ): Promise<(CommentAnnotation | null)[]> {
-  const { input, caller, db, version, services } = call
+  const { input, caller, db, version, services, abandoned } = call
   const { organizationId } = input
-  const reading = services.longReads.open(caller)
+  const reading = services.longReads.open(caller, abandoned)
   const positions = slots.flatMap(({ position }) => position ?? [])
   const { user, apiKey } = caller
   const stored = await reading.query(() => annotations.findMany(db, apiKey, organizationId, positions))

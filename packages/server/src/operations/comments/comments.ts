@@ -71,7 +71,7 @@ export const commentHandlers: Handlers<Operations['comments']> = {
       services: { longReads },
     } = call
     const { annotationId, userIds } = input
-    const reading = longReads.open(caller)
+    const reading = longReads.open(caller, call.abandoned)
     const { pause } = reading
     await reading.enter()
     try {

@@ -14,6 +14,7 @@ import { failureOf } from '../shared/stored-editors.ts'
 const maxLocatingMs = 10_000
 
 type LocateCall = Pick<Call, 'db' | 'log' | 'services'> & {
+  abandoned?: AbortSignal | undefined
   caller: { apiKey: string }
   input: { organizationId: string }
 }
@@ -23,7 +24,7 @@ export type LocateRanges = (annotations: readonly StoredAnnotation[]) => Promise
 
 /** For one answer, which may read several batches of annotations. */
 export function createLocateRanges(call: LocateCall): LocateRanges {
-  const { input, services, caller } = call
+  const { input, services, caller, abandoned } = call
   const startedAt = services.clock.elapsed()
   return async (annotations) => {
     const located = new Map<string, LocatedRange>()
@@ -32,7 +33,7 @@ export function createLocateRanges(call: LocateCall): LocateRanges {
       return data.targetEditor ? [{ key: refKey(annotation), documentId, range: data.targetEditor }] : []
     })
     const byEditor = groupBy(ranges, ({ documentId, range }) => JSON.stringify([documentId, range.editorId]))
-    const { pause } = services.longReads.open(caller)
+    const { pause } = services.longReads.open(caller, abandoned)
     for (const some of byEditor.values()) {
       await pause()
       const [{ documentId, range }] = some

@@ -43,7 +43,7 @@ export const folderHandlers: Handlers<Operations['folders']> = {
     return folderOutcomes(items.keys(), failures, 'Folder added.')
   },
 
-  async get({ input, caller, db, version, pages, services: { longReads } }) {
+  async get({ input, caller, db, version, pages, abandoned, services: { longReads } }) {
     const { organizationId, folderId, maxDepth, pageSize, pageToken } = input
     const { apiKey } = caller
     const isNested = maxDepth !== undefined || input.rootFoldersOnly === true
@@ -51,7 +51,7 @@ export const folderHandlers: Handlers<Operations['folders']> = {
       { organizationId, folderId, isNested, maxDepth, pageSize, pageToken },
       Infinity,
     )
-    const read = longReads.open(caller)
+    const read = longReads.open(caller, abandoned)
     await read.enter()
     try {
       const folder = folderId === undefined ? undefined : await find(db, apiKey, organizationId, folderId)

@@ -39,7 +39,7 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
       throw invalid('Either documentId or userId is required.')
     }
     await requireOpen(call, organizationId)
-    const reading = call.services.longReads.open(caller)
+    const reading = call.services.longReads.open(caller, call.abandoned)
     const read = (window: Window) => reading.query(() => lists.list(db, apiKey, filter, { ...window, order }))
     const cursor = ({ timestamp, key }: StoredNotification) => [timestamp, key]
     const list = {

@@ -13,7 +13,7 @@ import { explainDecision } from './explanation.ts'
 
 type Explain = Operations['permissions']['explain']
 
-export const explain: SimpleHandler<Explain> = async ({ input, caller, db, now, services }) => {
+export const explain: SimpleHandler<Explain> = async ({ input, caller, db, now, services, abandoned }) => {
   requireOneResource(input)
   const { organizationId, userId, documentId, folderId, assume } = input
   const { apiKey } = caller
@@ -23,7 +23,7 @@ export const explain: SimpleHandler<Explain> = async ({ input, caller, db, now, 
     folderIds: [folderId, assume?.folderId].filter((id) => id !== undefined),
     createsMissing,
   }
-  const { pause } = services.longReads.open(caller)
+  const { pause } = services.longReads.open(caller, abandoned)
   const subjects = await loadSubjects(db, caller, organizationId, [userId], resources, pause)
   if (!subjects) throw new ApiError('NOT_FOUND', 'Organization does not exist')
 

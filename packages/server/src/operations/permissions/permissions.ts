@@ -26,10 +26,10 @@ export const permissionHandlers: Handlers<Operations['permissions']> = {
     return null
   },
 
-  async get({ input, caller, db, services: { longReads, permissionProvider, clock } }) {
+  async get({ input, caller, db, abandoned, services: { longReads, permissionProvider, clock } }) {
     const { organizationId } = input
     const userIds = unique(input.userIds)
-    const { pause } = longReads.open(caller)
+    const { pause } = longReads.open(caller, abandoned)
     const { permissions, hasUnknown } = await permissionProvider.check(caller, async (answers) => {
       const subjects = await loadSubjects(db, caller, organizationId, userIds, input, pause)
       if (!subjects) throw new ApiError('NOT_FOUND', 'Organization does not exist')

@@ -81,6 +81,7 @@ type ListCall = {
   services: Pick<Call['services'], 'longReads'>
   caller: Requester
   user?: { userId: string } | undefined
+  abandoned: AbortSignal | undefined
 }
 
 /** Answers the whole list. It is read and encoded in slices, between which other requests run. */
@@ -133,11 +134,11 @@ export async function pageOfGroups<Row, Shown>(
 
 /** Runs a read of a list that has a place in memory for its rows. A few rows need none. */
 function inPlace<Row, T>(
-  { caller, user, services: { longReads } }: ListCall,
+  { caller, user, abandoned, services: { longReads } }: ListCall,
   list: List<Row>,
   read: (reading: LongRead) => Promise<T>,
 ): Promise<T> {
-  const reading = list.reading ?? longReads.open(requesterOf(caller, user))
+  const reading = list.reading ?? longReads.open(requesterOf(caller, user), abandoned)
   const isSmall = list.maxRows !== undefined && list.maxRows <= maxItemsPerSlice
   return isSmall ? read(reading) : readInPlace(reading, read)
 }

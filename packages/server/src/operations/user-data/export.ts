@@ -37,7 +37,7 @@ const names = ['resources', 'comments', 'reactions', 'notifications', 'activitie
 export async function exportUserData(call: Call<Get>): Promise<Reply<UserData>> {
   const { input, caller, db, pages, services } = call
   const { after } = pages.requested({ ...input }, pageSize)
-  const slices = services.longReads.open(caller)
+  const slices = services.longReads.open(caller, call.abandoned)
   await slices.enter()
   try {
     const lists = await listsOf(call, slices)

@@ -54,6 +54,27 @@ describe('long reads', () => {
     await a4
   })
 
+  test('[O6.1] a read whose answer nobody waits for ends at its next slice, query or place, and frees its place', async () => {
+    const reads = new LongReads({ sliceMs: 60_000, maxLoaded: { perUser: 1, perKey: 1, perServer: 1 } })
+    const reader = { apiKey: 'key', user: { userId: 'ada' } }
+    const reason = new Error('Nobody waits.')
+    const abandoned = new AbortController()
+    const begin = () => reads.open(reader, abandoned.signal)
+    const [first, second, third] = [begin(), begin(), begin()] as const
+    expect(first.enter()).toBeUndefined()
+    const waiting = second.enter()
+    abandoned.abort(reason)
+    let queries = 0
+    await expect(first.query(async () => queries++)).rejects.toBe(reason)
+    await expect(first.nextSlice()).rejects.toBe(reason)
+    await expect(third.becomeLarge()).rejects.toBe(reason)
+    third.close()
+    first.close()
+    await expect(waiting).rejects.toBe(reason)
+    expect(queries).toBe(0)
+    expect(reads.open(reader).enter()).toBeUndefined()
+  })
+
   test('[S5.6] a user, an API key and a server have a number of places for rows each, and users take turns', async () => {
     const reads = new LongReads({ maxLoaded: { perUser: 2, perKey: 3, perServer: 4 } })
     const entered: string[] = []

@@ -113,8 +113,9 @@ export class LongReads {
     return maxRows <= fewRows ? work() : this.#shared.query(apiKey, work)
   }
 
-  open(reader: Requester): LongRead {
-    return new SlicedRead(this.#sliceMs, reader, this.#shared)
+  /** `abandoned`: when it is aborted, the read ends with its reason at the next slice, query or place. */
+  open(reader: Requester, abandoned?: AbortSignal): LongRead {
+    return new SlicedRead(this.#sliceMs, reader, this.#shared, abandoned)
   }
 }
 
@@ -133,15 +134,17 @@ class SlicedRead implements LongRead {
   readonly #sliceMs: number
   readonly #reader: Requester
   readonly #shared: Shared
+  readonly #abandoned: AbortSignal | undefined
   #startedAt = performance.now()
   #state: 'small' | 'large' | 'ended' = 'small'
   #leaveLarge: (() => void) | undefined
   #hasPlace = false
 
-  constructor(sliceMs: number, reader: Requester, shared: Shared) {
+  constructor(sliceMs: number, reader: Requester, shared: Shared, abandoned: AbortSignal | undefined) {
     this.#sliceMs = sliceMs
     this.#reader = reader
     this.#shared = shared
+    this.#abandoned = abandoned
   }
 
   get isLarge(): boolean {
@@ -155,6 +158,7 @@ class SlicedRead implements LongRead {
 
   async nextSlice(): Promise<void> {
     await this.#shared.nextSlice(this.#reader.apiKey)
+    this.#abandoned?.throwIfAborted()
     this.#startedAt = performance.now()
   }
 
@@ -163,15 +167,29 @@ class SlicedRead implements LongRead {
   }
 
   query<T>(work: () => Promise<T>): Promise<T> {
-    if (!this.isSliceOver) return this.#shared.query(this.#reader.apiKey, work)
-    return this.nextSlice().then(() => this.#shared.query(this.#reader.apiKey, work))
+    if (!this.isSliceOver) return this.#query(work)
+    return this.nextSlice().then(() => this.#query(work))
+  }
+
+  #query<T>(work: () => Promise<T>): Promise<T> {
+    return this.#shared.query(this.#reader.apiKey, async () => {
+      this.#abandoned?.throwIfAborted()
+      return work()
+    })
   }
 
   enter(): Promise<void> | undefined {
     const waiting = this.#shared.loaded.enter(this.#reader)
-    if (waiting) return waiting.then(() => void (this.#hasPlace = true))
+    if (waiting) return waiting.then(() => this.#onPlace())
     this.#hasPlace = true
     return undefined
+  }
+
+  #onPlace(): void {
+    this.#hasPlace = true
+    if (!this.#abandoned?.aborted) return
+    this.leave()
+    this.#abandoned.throwIfAborted()
   }
 
   leave(): void {

@@ -12,6 +12,8 @@ export interface OperationCallInput {
   idempotencyKey: string | undefined
   /** The size of the message. */
   bytes: number
+  /** Aborted when nobody waits for the answer any more. */
+  abandoned: AbortSignal
 }
 
 /** The JSON of the answer's `result`, or why the call failed. */

@@ -1,5 +1,6 @@
 import type { ErrorStatus } from '@plenum/protocol'
 import type { ServerMessage } from '@plenum/protocol/realtime'
+import type { Clock } from '../../../platform/clock.ts'
 import type { Identity } from '../../authorization/identity.ts'
 import type { RealtimeServices } from '../../editors/realtime-services.ts'
 import type { Subject } from '../../messages/message.ts'
@@ -11,6 +12,7 @@ export interface JsonHost {
   readonly connection: Connection
   readonly services: RealtimeServices
   readonly backlog: Backlog
+  readonly clock: Clock
   /** Throws before the client is identified. Until then, only the handler of `auth` runs. */
   readonly identity: Identity
   send(message: ServerMessage): void

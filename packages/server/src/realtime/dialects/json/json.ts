@@ -1,5 +1,6 @@
 import type { ErrorStatus } from '@plenum/protocol'
 import { type CloseReason, limits, type ServerMessage } from '@plenum/protocol/realtime'
+import type { Clock } from '../../../platform/clock.ts'
 import { Backlog } from '../../sockets/backlog.ts'
 import type { Connection } from '../../sockets/connection.ts'
 import { pingFrame, textFrame } from '../../sockets/frames.ts'
@@ -28,6 +29,7 @@ export class JsonClient implements DialectClient, JsonHost, MessageTarget {
   readonly connection: Connection
   readonly services: RealtimeServices
   readonly backlog: Backlog
+  readonly clock: Clock
   readonly #context: DialectContext
   readonly documents = new JsonDocuments(this)
   readonly calls = new JsonCalls(this)
@@ -49,6 +51,7 @@ export class JsonClient implements DialectClient, JsonHost, MessageTarget {
     this.#context = context
     this.connection = context.connection
     this.services = context.services
+    this.clock = context.clock
     this.backlog = new Backlog(context.connection)
   }
 
@@ -174,7 +177,7 @@ export class JsonClient implements DialectClient, JsonHost, MessageTarget {
 
   ping(): void {
     this.send({ type: 'pong' })
-    const now = this.#context.clock.elapsed()
+    const now = this.clock.elapsed()
     if (now - this.#touchedAt < minTouchIntervalMs) return
     this.#touchedAt = now
     this.documents.touch()
@@ -212,6 +215,7 @@ export class JsonClient implements DialectClient, JsonHost, MessageTarget {
     }
     this.#isClosed = true
     this.documents.closeAll()
+    this.calls.closeAll()
     this.inboxes.closeAll()
   }
 }
