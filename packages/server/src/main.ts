@@ -6,6 +6,7 @@ import { addDoctor } from './commands/doctor.ts'
 import { addExport } from './commands/export.ts'
 import { exitCodes, reasonFor, UsageError } from './commands/failure.ts'
 import { addImport } from './commands/import.ts'
+import { addList } from './commands/list.ts'
 import { addRestore } from './commands/restore.ts'
 import { addRotateSecret } from './commands/rotate-secret.ts'
 import { addStart } from './commands/start.ts'
@@ -28,6 +29,7 @@ Exit codes: ${exitCodes.success} success, ${exitCodes.failure} failure, ${exitCo
 addStart(program)
 addDoctor(program)
 addToken(program)
+addList(program)
 addBackup(program)
 addRestore(program)
 addRotateSecret(program)

@@ -1,15 +1,20 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { sealContexts } from '../access/credentials/seal-contexts.ts'
 import { loadSecrets, type Secrets } from '../access/credentials/secrets.ts'
-import type { Config } from '../config.ts'
+import { type Config, databaseSettingsOf } from '../config.ts'
 import { sql } from 'kysely'
+import { prepareDataDir } from '../start/data-dir.ts'
 import { cannotOpen } from '../store/engine/failures.ts'
 import { openDatabase } from '../store/engine/open.ts'
 import type { Db } from '../store/engine/db.ts'
 import { openSqliteBeside, openSqliteSnapshot, type SharedDatabase } from '../store/engine/sqlite-beside.ts'
+import { adoptServer } from '../store/event-log.ts'
 import * as signingKeys from '../store/signing-keys.ts'
 import { migrations } from '../store/migrations/index.ts'
 import { schemaState } from '../store/migrations/migrate.ts'
 import { CommandError } from './failure.ts'
+import { say } from './output.ts'
 
 /** Opens the configured database beside servers that may be running. Changes neither its schema nor its secrets. */
 export async function openShared(config: Config): Promise<SharedDatabase> {
@@ -30,6 +35,38 @@ export async function openShared(config: Config): Promise<SharedDatabase> {
     throw cannotOpen(error) ?? error
   }
   return database
+}
+
+/** As `openShared`, but a new installation gets its database, and an embedded database its secret, as at the first start. */
+export async function openOrCreate(config: Config): Promise<SharedDatabase> {
+  if (await isNew(config)) {
+    if (config.databaseUrl === undefined) prepareDataDir(config.dataDir)
+    loadSecrets(config)
+    const database = await openDatabase(databaseSettingsOf(config))
+    try {
+      // Events need it for their order.
+      await database.write(async (db) => {
+        await database.lock(db, 'event log')
+        await adoptServer(db)
+      })
+    } finally {
+      await database.close()
+    }
+    say('Created the database.')
+  }
+  return openShared(config)
+}
+
+async function isNew(config: Config): Promise<boolean> {
+  if (config.databaseUrl === undefined) return !existsSync(join(config.dataDir, 'plenum.db'))
+  const database = await openDatabase({ ...databaseSettingsOf(config), poolSize: 1, keepsSchema: true })
+  try {
+    return (await schemaState(database.read, migrations)) === 'empty'
+  } catch (error) {
+    throw cannotOpen(error) ?? error
+  } finally {
+    await database.close()
+  }
 }
 
 /** Throws unless the database has the schema of this version. The error calls the database `name`. */

@@ -10,7 +10,7 @@ import { readSettings } from '../start/settings.ts'
 import * as apiKeys from '../store/api-keys.ts'
 import type { SharedDatabase } from '../store/engine/sqlite-beside.ts'
 import * as workspaces from '../store/workspaces.ts'
-import { openShared, secretsOf } from './database.ts'
+import { openOrCreate, openShared, secretsOf } from './database.ts'
 import { CommandError, UsageError } from './failure.ts'
 import { say } from './output.ts'
 import type { TokenOptions } from './token.ts'
@@ -21,7 +21,8 @@ const maxListedKeys = 20
 export async function printToken(options: TokenOptions): Promise<void> {
   const { config } = readSettings()
   checkOptions(options)
-  const database = await openShared(config)
+  const open = options.createWorkspace === undefined ? openShared : openOrCreate
+  const database = await open(config)
   try {
     const secrets = await secretsOf(config, database)
     if (options.createWorkspace !== undefined) await createWorkspace(options, config, database)

@@ -92,6 +92,22 @@ export async function someIds(db: Db, limit: number): Promise<string[]> {
   return (await query.execute()).map((row) => row.workspace_id)
 }
 
+/** The workspaces whose ids come after this one, for the operator of the server. */
+export async function page(
+  db: Db,
+  after: string,
+  limit: number,
+): Promise<{ workspaceId: string; name: string; ownerEmail: string }[]> {
+  const rows = await db
+    .selectFrom('workspaces')
+    .select(['workspace_id', 'name', 'owner_email'])
+    .where('workspace_id', '>', after)
+    .orderBy('workspace_id')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => ({ workspaceId: row.workspace_id, name: row.name, ownerEmail: row.owner_email }))
+}
+
 /** Whether no workspace exists yet. */
 export async function isEmpty(db: Db): Promise<boolean> {
   return (await db.selectFrom('workspaces').select('workspace_id').limit(1).execute()).length === 0

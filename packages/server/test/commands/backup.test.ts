@@ -95,9 +95,15 @@ test('[D3.2] [D4] the secret is copied only on request, and replaced data is kep
   await runCommand(['backup', '--to', folder], settings)
   const [plain = ''] = readdirSync(folder)
   expect(readdirSync(folder)).toEqual([plain])
-  const missing = join(folder, 'missing/folder')
-  await runCommand(['backup', '--to', `${missing}/`], settings)
-  expect(readdirSync(missing)).toEqual([expect.stringMatching(/^plenum-.*\.db$/)])
+  for (const to of ['missing/folder/', 'missing/folder', 'missing/backup.db']) {
+    const { code, stderr } = await runCommand(['backup', '--to', join(folder, to)], settings)
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining(` ${join(folder, 'missing')}`),
+    })
+    expect(stderr).toContain('does not exist')
+  }
+  expect(readdirSync(folder)).toEqual([plain])
 
   const file = join(folder, 'with-secret.db')
   await runCommand(['backup', '--to', file, '--with-secret'], settings)

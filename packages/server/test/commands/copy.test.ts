@@ -24,7 +24,9 @@ test('[D8] [D8.1] [D8.2] a server on PostgreSQL continues with everything that w
   const words = ['copy', '--from', from as string, '--to', databaseUrl]
   const copied = await runCommand(words, { ...elsewhere, DATA_DIR: newFolder() })
   expect(copied).toMatchObject({ code: 0, stdout: '' })
-  expect(copied.stderr).toMatch(/\d+ rows in \d+ tables, compared/)
+  const rows = /^\d+ rows in \d+ tables(?=, compared)/m.exec(copied.stderr)?.[0]
+  const backup = await runCommand(['backup', '--to', newFolder()], settings)
+  expect(backup.stderr).toContain(`${rows}, and `)
   expect(copied.stderr).not.toContain(secretKey)
 
   const { signals, ...source } = await allRows(data)
@@ -84,7 +86,7 @@ test('[D8.1] a copy that is killed leaves nothing, and can be repeated', { retry
   expect([copied.documents, copied.folders]).toEqual([source.documents, source.folders])
 })
 
-test('[D8.1] a target that differs, that servers use, or that is no PostgreSQL is refused, and stays as it is', async () => {
+test('[D8.1] a target that differs, that servers use, that has other tables, or that is no PostgreSQL is refused, and stays as it is', async () => {
   const { data, settings } = await filledServer('sqlite')
   const databaseUrl = await createPostgresDatabase()
   const copy = (...words: string[]) => runCommand(['copy', ...words], settings)
@@ -110,6 +112,18 @@ test('[D8.1] a target that differs, that servers use, or that is no PostgreSQL i
   await server.end()
   // The server has left its signing key.
   expect(await copy('--to', used.DATABASE_URL)).toMatchObject({ code: 0 })
+
+  const foreign = { dataDir: newFolder(), databaseUrl: await createEmptyPostgresDatabase() }
+  const shop = new pg.Client({ connectionString: foreign.databaseUrl })
+  await shop.connect()
+  await shop.query('create table orders (id int)')
+  expect(await copy('--to', foreign.databaseUrl)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('has tables of another program: orders.'),
+  })
+  const catalog = `select array_agg(tablename::text) as names from pg_tables where schemaname = 'public'`
+  expect((await shop.query(catalog)).rows).toEqual([{ names: ['orders'] }])
+  await shop.end()
 
   expect(await copy()).toMatchObject({ code: 2, stderr: expect.stringContaining('--to') })
   expect(await copy('--to', './data')).toMatchObject({ code: 2, stderr: expect.stringContaining('--to') })

@@ -6,10 +6,11 @@ import { expect, test } from 'vitest'
 import { newFolder } from '../support/data/folders.ts'
 import { startServer, stores } from '../support/harness.ts'
 import { runCommand } from '../support/processes/process.ts'
+import { settingsBeforeStart } from '../support/processes/settings.ts'
 import { filledServer, newInstallation, workspaceRows } from '../support/data/transfers.ts'
 
 test.each(stores)(
-  '[D9] [D9.1] [D9.2] [D10] [D10.1] a workspace of %s is the same after its import into the other database and back',
+  '[D9] [D9.1] [D9.2] [D10] [D10.1] [D10.3] a workspace of %s is the same after its import into the other database and into a new installation',
   async (store) => {
     const { tenant, data, settings } = await filledServer(store)
     const { workspaceId, apiKey } = tenant
@@ -43,10 +44,10 @@ test.each(stores)(
 
     const again = join(newFolder(), 'again.jsonl')
     await runCommand(['export', '--workspace', workspaceId, '--to', again], other.settings)
-    const back = await newInstallation(store)
-    await back.server.terminate()
-    expect(await runCommand(['import', '--from', again], back.settings)).toMatchObject({ code: 0 })
-    expect(await workspaceRows(back.data, tenant)).toEqual(source)
+    const back = await settingsBeforeStart(store)
+    expect(await runCommand(['import', '--from', again], back)).toMatchObject({ code: 0 })
+    const { DATA_DIR: dataDir = '', DATABASE_URL: databaseUrl } = back
+    expect(await workspaceRows({ dataDir, databaseUrl }, tenant)).toEqual(source)
   },
 )
 

@@ -1,20 +1,14 @@
-import { chmodSync, constants, copyFileSync, existsSync, mkdirSync, renameSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { chmodSync, constants, copyFileSync, existsSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
 import { backup } from '@photostructure/sqlite'
 import type { BackupOptions } from '../backup.ts'
 import { CommandError } from '../failure.ts'
 import { say, showProgress } from '../output.ts'
+import { targetOf } from './target.ts'
 import { readSettings } from '../../start/settings.ts'
+import { openExisting, removeDatabase, secretBeside, type SqliteFile, syncFile } from './database-files.ts'
 import {
-  openExisting,
-  removeDatabase,
-  secretBeside,
-  type SqliteFile,
-  syncFile,
-  unusedName,
-} from './database-files.ts'
-import {
-  countRows,
+  describeRows,
   type Digests,
   differingTables,
   digestsOf,
@@ -36,8 +30,7 @@ export async function makeBackup({ to, withSecret }: BackupOptions): Promise<voi
       'The data is in PostgreSQL. Make a backup with: pg_dump --format=custom --file=plenum.dump "$DATABASE_URL"',
     )
   }
-  const isFolder = /[\\/]$/.test(to) || statSync(to, { throwIfNoEntry: false })?.isDirectory() === true
-  const target = isFolder ? unusedName(join(to, 'plenum-'), '.db') : resolve(to)
+  const target = targetOf(to)
   const secret = join(config.dataDir, 'secret.key')
   const secretTarget = withSecret ? secretBeside(target) : undefined
   for (const file of [target, ...(secretTarget === undefined ? [] : [secretTarget])]) {
@@ -47,13 +40,12 @@ export async function makeBackup({ to, withSecret }: BackupOptions): Promise<voi
     throw new CommandError(`${secret} does not exist: the secret is in SECRET_KEY. Leave out --with-secret.`)
   }
 
-  mkdirSync(dirname(target), { recursive: true, mode: 0o700 })
   const partial = `${target}.partial`
   const source = openExisting(join(config.dataDir, 'plenum.db'))
   try {
     // The first read opens the snapshot, which ends when the source is closed.
     source.exec('pragma query_only = on; begin')
-    const rows = countRows(source)
+    const rows = describeRows(source)
     removeDatabase(partial)
     await copyPages(source, partial)
     check(source, partial)
@@ -67,7 +59,7 @@ export async function makeBackup({ to, withSecret }: BackupOptions): Promise<voi
       chmodSync(secretTarget, 0o600)
       syncFile(secretTarget)
     }
-    say(`${rows} rows, checked.`)
+    say(`${rows}, checked.`)
     if (secretTarget === undefined) {
       say(
         'The secret is not in the backup. Keep a copy of it in another place: without it, the backup is useless.',

@@ -27,7 +27,7 @@ import { say } from '../output.ts'
 import type { RestoreOptions } from '../restore.ts'
 import { openExisting, removeDatabase, secretBeside, syncFile, unusedName } from './database-files.ts'
 import {
-  countRows,
+  describeRows,
   type Digests,
   differingTables,
   digestsOf,
@@ -66,18 +66,18 @@ export async function restoreBackup({ from, replace, withSecret }: RestoreOption
     renameSync(copy, file)
     syncFile(file)
     if (kept !== undefined) say(`The replaced database is kept in ${kept}.`)
-    say(`Restored ${rows} rows. Clients load their open documents again.`)
+    say(`Restored ${rows}. Clients load their open documents again.`)
   } finally {
     removeDatabase(copy)
     release()
   }
 }
 
-/** Checks the copy, and marks it as another generation of the data. Returns the number of rows. */
+/** Checks the copy, and marks it as another generation of the data. Returns how many rows there are. */
 async function prepare(
   copy: string,
   { from, config, withSecret }: { from: string; config: Config; withSecret?: true },
-): Promise<number> {
+): Promise<string> {
   const refuse = (reason: string) => new CommandError(`${from} cannot be restored: ${reason}.`)
   const rows = check(copy, refuse)
   const connection = new SqliteConnection(copy, 'pragma journal_mode = delete; pragma synchronous = full;')
@@ -102,8 +102,8 @@ async function prepare(
   return rows
 }
 
-/** Throws if the copy is damaged, or its rows are not those that were backed up. Returns the number of rows. */
-function check(copy: string, refuse: (reason: string) => CommandError): number {
+/** Throws if the copy is damaged, or its rows are not those that were backed up. Returns how many rows there are. */
+function check(copy: string, refuse: (reason: string) => CommandError): string {
   const db = openExisting(copy)
   try {
     const damage = findDamage(db)
@@ -111,12 +111,12 @@ function check(copy: string, refuse: (reason: string) => CommandError): number {
     const expected = takeDigests(db)
     if (expected === undefined) {
       say('The backup was made with another program, so only its structure is checked.')
-      return countRows(db)
+      return describeRows(db)
     }
     const [found] = digestsOf([db]) as [Digests]
     const differing = differingTables(expected, found)
     if (differing.length > 0) throw refuse(`it was changed or damaged (${differing.join(', ')})`)
-    return countRows(db)
+    return describeRows(db)
   } finally {
     db.close()
   }

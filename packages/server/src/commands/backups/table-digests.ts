@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { tables } from '../../store/schema/tables.ts'
+import { databaseTables } from '../../transfer/database-tables.ts'
 import { showProgress } from '../output.ts'
 import type { SqliteFile } from './database-files.ts'
 
@@ -70,12 +72,19 @@ function digestOf(db: SqliteFile, table: string, onRows: (rows: number) => void)
   return `${rows} ${hash.digest('hex')}`
 }
 
-/** How many rows all tables have. */
-export const countRows = (db: SqliteFile): number =>
-  tablesOf(db).reduce((sum, table) => {
+const countRows = (db: SqliteFile, tables: readonly string[] = tablesOf(db)): number =>
+  tables.reduce((sum, table) => {
     const { count } = db.prepare(`select count(*) as count from ${quoted(table)}`).get() as { count: number }
     return sum + count
   }, 0)
+
+/** How many rows the database has. Those that describe the database itself are not copied to another one (`plenum copy`). */
+export function describeRows(db: SqliteFile): string {
+  const isContent = (table: string) =>
+    table in tables && !(databaseTables as readonly string[]).includes(table)
+  const [content, other] = [tablesOf(db).filter(isContent), tablesOf(db).filter((table) => !isContent(table))]
+  return `${countRows(db, content)} rows in ${content.length} tables, and ${countRows(db, other)} that describe the database`
+}
 
 /** Returns what is wrong with the structure of the file, or undefined. */
 export function findDamage(db: SqliteFile): string | undefined {

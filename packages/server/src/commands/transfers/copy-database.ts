@@ -14,6 +14,7 @@ import { migrations } from '../../store/migrations/index.ts'
 import { schemaState } from '../../store/migrations/migrate.ts'
 import type { Table } from '../../store/schema/tables.ts'
 import * as workspaces from '../../store/workspaces.ts'
+import { databaseTables } from '../../transfer/database-tables.ts'
 import { inserterFor } from '../../transfer/insert-rows.ts'
 import { countRows, readRows } from '../../transfer/row-pages.ts'
 import { RowsDigest } from '../../transfer/rows-digest.ts'
@@ -22,9 +23,6 @@ import type { CopyOptions } from '../copy.ts'
 import { requireCurrentSchema, requireMatchingSecret, requireNoServer } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { say, showProgress } from '../output.ts'
-
-/** Tables that describe the servers of one database. */
-const notCopied: readonly Table[] = ['event_log', 'locks', 'signals']
 
 /** The time limit of one statement: an insert of a page, or the wait for another copy into the same database. */
 const timeoutMs = 10 * 60 * 1000
@@ -73,7 +71,10 @@ async function openTarget(url: string): Promise<Database> {
   const options = { url, dataDir: '', durability: 'full', poolSize: 2, timeoutMs } as const
   const target = await openDatabase({ ...options, keepsSchema: true })
   try {
-    if ((await schemaState(target.read, migrations)) === 'empty') await (await openDatabase(options)).close()
+    if ((await schemaState(target.read, migrations)) === 'empty') {
+      await requireNoTables(target.read)
+      await (await openDatabase(options)).close()
+    }
     await requireCurrentSchema(target.read, 'the target')
     return target
   } catch (error) {
@@ -82,9 +83,23 @@ async function openTarget(url: string): Promise<Database> {
   }
 }
 
+/** An error names at most this many tables. */
+const maxListedTables = 5
+
+/** Throws if the target has tables, which then belong to another program. */
+async function requireNoTables(db: Db): Promise<void> {
+  const names = (await db.introspection.getTables()).map(({ name }) => name)
+  if (names.length === 0) return
+  const listed = names.slice(0, maxListedTables).join(', ')
+  const more = names.length > maxListedTables ? ` and ${names.length - maxListedTables} more` : ''
+  throw new CommandError(
+    `The target has tables of another program: ${listed}${more}. Nothing was changed. Create an empty database, and name it with --to or DATABASE_URL.`,
+  )
+}
+
 /** Copies into an empty target. A target with data is only compared, and servers may be using it. */
 async function copyOrCompare(source: Db, target: Database): Promise<void> {
-  const tables = (await readTables(source)).filter(({ name }) => !notCopied.includes(name))
+  const tables = (await readTables(source)).filter(({ name }) => !databaseTables.includes(name))
   let total = 0
   for (const table of tables) total += await countRows(source, table)
   const isNew = await workspaces.isEmpty(target.read)

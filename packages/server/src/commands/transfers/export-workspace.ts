@@ -38,7 +38,8 @@ export async function exportWorkspace({ workspace, to }: ExportOptions): Promise
     if (existsSync(file)) throw new CommandError(`${file} exists already. Choose another name.`)
     renameSync(partial, file)
     syncFile(file)
-    say(`${Object.values(end.rows).reduce((sum, rows) => sum + rows, 0)} rows.`)
+    const count = Object.values(end.rows).reduce((sum, rows) => sum + rows, 0)
+    say(`${count} rows of the workspace. Rows of the installation, such as signing keys, are not exported.`)
     say(describeLeftOut(end.leftOut))
     console.log(file)
   } finally {
@@ -58,7 +59,7 @@ const maxListedWorkspaces = 20
 async function missingWorkspace(db: Db, workspaceId: string): Promise<CommandError> {
   const ids = await workspaces.someIds(db, maxListedWorkspaces + 1)
   const listed = ids.slice(0, maxListedWorkspaces).join(', ') || 'none'
-  const more = ids.length > maxListedWorkspaces ? ' and more' : ''
+  const more = ids.length > maxListedWorkspaces ? ' and more (plenum list prints all)' : ''
   return new CommandError(`There is no workspace ${workspaceId}. Workspaces: ${listed}${more}.`)
 }
 

@@ -13,7 +13,7 @@ import { inserterFor } from '../../transfer/insert-rows.ts'
 import type { Row } from '../../transfer/row-pages.ts'
 import { RowsDigest } from '../../transfer/rows-digest.ts'
 import { readTables } from '../../transfer/stored-tables.ts'
-import { openShared, secretsOf } from '../database.ts'
+import { openOrCreate, secretsOf } from '../database.ts'
 import { CommandError } from '../failure.ts'
 import type { ImportOptions } from '../import.ts'
 import { say, showProgress } from '../output.ts'
@@ -36,7 +36,7 @@ type Inserters = ReadonlyMap<Table, (db: Db, rows: readonly Row[]) => Promise<Ro
 export async function importWorkspace({ from }: ImportOptions): Promise<void> {
   const { config } = readSettings()
   if (!existsSync(from)) throw new CommandError(`${from} does not exist.`)
-  const database = await openShared(config)
+  const database = await openOrCreate(config)
   try {
     const secrets = await secretsOf(config, database)
     // A server that is idle does not copy the log into the database file, so this connection does, after 16 MiB.
