@@ -54,6 +54,8 @@ export type BusMessage =
     }
   /** Annotations of the document were changed. `seq` is the number of the change. */
   | ({ kind: 'threads'; seq: number } & InDocument)
+  /** The user has viewed the annotations of the document that have these numbers. */
+  | ({ kind: 'viewed'; userId: string; numbers: readonly number[] } & InDocument)
   /** Notifications of these users were added, changed or removed. Without `userIds`: of any users of the organization. */
   | { kind: 'inbox'; apiKey: string; organizationId: string; userIds?: readonly string[] }
   /** Presence, live states and editors of these documents may have changed. Without `documentIds`: all of the organization. */
@@ -61,7 +63,7 @@ export type BusMessage =
 
 /** The message to publish if it is unknown whether the write was committed: open sessions read the documents again. */
 export function toUncertainMessage(message: BusMessage): BusMessage {
-  if (!('organizationId' in message) || message.kind === 'inbox') return message
+  if (!('organizationId' in message) || message.kind === 'inbox' || message.kind === 'viewed') return message
   const { apiKey, organizationId } = message
   const documentIds = 'documentId' in message ? [message.documentId] : message.documentIds
   return { kind: 'changed', apiKey, organizationId, ...(documentIds && { documentIds }) }

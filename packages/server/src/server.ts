@@ -39,7 +39,7 @@ import { mountYSweet } from './http/y-sweet/y-sweet.ts'
 import { createHousekeeping } from './jobs/housekeeping.ts'
 import { createJobHandlers } from './jobs/handlers.ts'
 import { createJobRunner } from './jobs/runner.ts'
-import { readChangedThreads } from './operations/comments/changed-threads.ts'
+import { createThreadReads } from './operations/comments/changed-threads.ts'
 import { handlers } from './operations/index.ts'
 import { type Bus, createServerBus } from './bus.ts'
 import { Peers } from './peers/peers.ts'
@@ -257,13 +257,7 @@ export function createServer(deps: ServerDeps): Server {
     unsentAnswers,
     addressOf: (request) => requestAddress(request, trustedProxyHops),
     runVersionOperation: createLiveVersionCalls(services, callables, log),
-    readThreads: async (apiKey, document, from, to) => {
-      const reading = services.longReads.open({ apiKey })
-      const changes = await readChangedThreads(database.read, apiKey, document, from, to, reading)
-      // Clients are sent only what is durable.
-      await database.durable()
-      return changes
-    },
+    threadReads: createThreadReads(database, services.longReads),
     runOperation: ({ apiKey, userId, name, isAdmin, access }, call) =>
       runLiveCall({
         ...call,

@@ -89,7 +89,9 @@ export const threadFields = {
     'True: too much changed. Load the annotations again with a `call` of `commentAnnotations.get`. The lists are empty.',
   ),
   changed: Type.Array(
-    jsonObject('The annotation, as Get Comment Annotations answers it, without `unread`.'),
+    jsonObject(
+      'The annotation, as Get Comment Annotations answers it, without `unread`, which is a list of the message.',
+    ),
     {
       description: 'Annotations that were added or changed.',
     },
@@ -100,6 +102,13 @@ export const threadFields = {
   large: Type.Array(Type.String(), {
     description:
       'Ids of annotations that were added or changed, and are too large to be sent. Load them with a `call`.',
+  }),
+  unread: Type.Array(Type.String(), {
+    description: 'Ids of those annotations in `changed` that have a comment which the user has not seen.',
+  }),
+  viewed: Type.Array(Type.String(), {
+    description:
+      'Ids of annotations that were marked as viewed, with any client of the user or by a backend: none of their comments is unread any more.',
   }),
 }
 export const ThreadChanges = Type.Object(threadFields)

@@ -127,9 +127,18 @@ export const serverMessages = {
   threads: serverMessage({
     summary: 'Comment annotations of a document changed.',
     description:
-      'Sent to clients with the topic `comments`, as far as the user may see the annotations. Without `position`, a `liveState` with the position follows.',
+      'Sent to clients with the topic `comments`, as far as the user may see the annotations. Without `position`, a `liveState` with the position follows, unless the message only has `viewed`.',
     fields: { ref: Ref, position: Type.Optional(Position), ...threadFields },
-    example: { ref: 1, position, reset: false, changed: [], removed: ['a1'], large: [] },
+    example: {
+      ref: 1,
+      position,
+      reset: false,
+      changed: [],
+      removed: ['a1'],
+      large: [],
+      unread: [],
+      viewed: [],
+    },
   }),
   inboxChanged: serverMessage({
     summary: 'The inbox of the user may have changed. Read it again.',

@@ -11,7 +11,7 @@ import type { Log } from '../platform/log/log.ts'
 import type { UnsentAnswers } from '../platform/turns/unsent-answers.ts'
 import type { IdentityDeps } from './authorization/identity.ts'
 import { OpenPages } from './authorization/open-pages.ts'
-import type { ReadThreads } from './documents/open-document.ts'
+import type { ThreadReads } from './live-states/changed-threads.ts'
 import { RealtimeServices, type ServicesDeps } from './editors/realtime-services.ts'
 import type { RunOperation } from './editors/operation-calls.ts'
 import type { RunVersionOperation } from './editors/version-requests.ts'
@@ -31,7 +31,7 @@ export interface RealtimeDeps extends Omit<IdentityDeps, 'pages'> {
   unsentAnswers: UnsentAnswers
   runVersionOperation: RunVersionOperation
   runOperation: RunOperation
-  readThreads: ReadThreads
+  threadReads: ThreadReads
   editorEventsWantedBy: ServicesDeps['editorEventsWantedBy']
   /** Default: the system's clock, but with the `now` of these dependencies. */
   clock?: Clock
@@ -40,7 +40,7 @@ export interface RealtimeDeps extends Omit<IdentityDeps, 'pages'> {
 /** Creates the realtime part of the server: sockets, open documents, editors, presence and live states. */
 export function createGateway(deps: RealtimeDeps): Gateway {
   const { log, limits, threads, permissionProvider, publicOrigins, ...connecting } = deps
-  const { addressOf, runVersionOperation, runOperation, readThreads, editorEventsWantedBy, ...rest } =
+  const { addressOf, runVersionOperation, runOperation, threadReads, editorEventsWantedBy, ...rest } =
     connecting
   const { unsentAnswers, ...others } = rest
   const {
@@ -69,7 +69,7 @@ export function createGateway(deps: RealtimeDeps): Gateway {
     limits,
     runVersionOperation,
     runOperation,
-    readThreads,
+    threadReads,
     editorEventsWantedBy,
     clock,
     log,

@@ -87,7 +87,8 @@ export interface LiveStateMessage {
 
 /**
  * Comment annotations of a document changed. Sent to clients with the topic `comments`, as far as the user
- * may see the annotations. Without `position`, a `liveState` with the position follows.
+ * may see the annotations. Without `position`, a `liveState` with the position follows, unless the message
+ * only has `viewed`.
  */
 export interface ThreadsMessage {
   type: 'threads'
@@ -106,6 +107,13 @@ export interface ThreadsMessage {
   removed: string[]
   /** Ids of annotations that were added or changed, and are too large to be sent. Load them with a `call`. */
   large: string[]
+  /** Ids of those annotations in `changed` that have a comment which the user has not seen. */
+  unread: string[]
+  /**
+   * Ids of annotations that were marked as viewed, with any client of the user or by a backend: none of their
+   * comments is unread any more.
+   */
+  viewed: string[]
 }
 
 /**

@@ -73,6 +73,13 @@ export interface ThreadChanges {
   removed: string[]
   /** Ids of annotations that were added or changed, and are too large to be sent. Load them with a `call`. */
   large: string[]
+  /** Ids of those annotations in `changed` that have a comment which the user has not seen. */
+  unread: string[]
+  /**
+   * Ids of annotations that were marked as viewed, with any client of the user or by a backend: none of their
+   * comments is unread any more.
+   */
+  viewed: string[]
 }
 
 export interface VersionInfo {

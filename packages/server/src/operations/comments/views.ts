@@ -26,6 +26,8 @@ export const viewHandlers: Handlers<Pick<Family, 'markViewed' | 'subscribe'>> = 
     const position = await findPosition(db, apiKey, input)
     if (position && found.length > 0) {
       await views.put(db, apiKey, organizationId, found, { userId, seq: position.seq, now })
+      const numbers = found.map(({ number }) => number)
+      call.signal({ kind: 'viewed', organizationId, documentId: input.documentId, userId, numbers })
     }
     const seen = new Set(found.map(({ annotationId }) => annotationId))
     return outcomes(ids, (id) =>

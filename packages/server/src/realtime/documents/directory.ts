@@ -103,6 +103,9 @@ export class DocumentDirectory {
       case 'liveState':
         this.#find(message)?.feed.onStored(message.seq)
         break
+      case 'viewed':
+        this.#find(message)?.feed.onViewed(message.userId, message.numbers)
+        break
       case 'presence':
         void this.#find(message)?.presence.backendChanged(message.userIds, message.removed === true)
         break

@@ -37,7 +37,10 @@ async function scene({ expiresAfterSeconds = 3_600, tokenSeconds = 7_200 } = {})
     gate: new Limiter(1),
     scheduler: new Scheduler(),
     largeReads: new StartQueue(),
-    readThreads: async () => ({ changed: [], removed: [], isTooMany: false }),
+    threadReads: {
+      readChanged: async () => ({ changed: [], removed: [], unread: new Map(), isTooMany: false }),
+      readViewed: async () => [],
+    },
     sharedLists: noSharedLists(),
     clock,
     log: { error() {} } as unknown as Log,

@@ -16,7 +16,7 @@ import { documentKey, type DocumentRef } from '../../store/refs.ts'
 import type { AccessVersions } from '../authorization/access-versions.ts'
 import { type AuthorizedClient, Authorizer, type AuthorizerDeps } from '../authorization/authorizer.ts'
 import { DocumentFeed } from '../live-states/document-feed.ts'
-import type { ChangedThreads } from '../live-states/changed-threads.ts'
+import type { ThreadReads } from '../live-states/changed-threads.ts'
 import { createSessionVisible, type SessionUser } from '../../access/sessions/session-access.ts'
 import { LivePresence } from '../presence/live-presence.ts'
 import type { Appender } from '../rooms/appender.ts'
@@ -39,21 +39,13 @@ export interface OpenDocumentDeps {
   scheduler: Scheduler
   /** Starts the reads of large live states in turns between API keys. */
   largeReads: StartQueue
-  /** Reads the annotations of a document that changed between two positions. */
-  readThreads: ReadThreads
+  threadReads: ThreadReads
   /** Lists over all servers. */
   sharedLists: SharedLists
   clock: Clock
   log: Log
   onUpdateRefused: (reason: Fault['code']) => void
 }
-
-export type ReadThreads = (
-  apiKey: string,
-  document: DocumentRef,
-  from: number,
-  to: number,
-) => Promise<ChangedThreads>
 
 /** A client that has the document open. */
 export interface DocumentMember extends AuthorizedClient {
@@ -128,7 +120,10 @@ export class OpenDocument implements DocumentRef {
       share: (source) => deps.sharedLists.create('presence', address, { ...source, onServer }),
     })
     this.feed = new DocumentFeed({
-      readThreads: (from, to) => this.#readThreads(from, to),
+      readThreads: (...changes) =>
+        this.#readThreads(() => deps.threadReads.readChanged(this.apiKey, this, ...changes)),
+      readViewed: (...viewed) =>
+        this.#readThreads(() => deps.threadReads.readViewed(this.apiKey, this, ...viewed)),
       visibleFor: (session) => this.#visibleFor(session),
       read: (seq) => this.#readLiveStates(seq),
       pause: () => deps.largeReads.wait(this.apiKey),
@@ -315,9 +310,8 @@ export class OpenDocument implements DocumentRef {
     return gate.run(this.apiKey, read, this.#firstUserId)
   }
 
-  #readThreads(from: number, to: number): Promise<ChangedThreads> {
-    const { readThreads, gate } = this.#deps
-    return gate.run(this.apiKey, () => readThreads(this.apiKey, this, from, to), this.#firstUserId)
+  #readThreads<T>(read: () => Promise<T>): Promise<T> {
+    return this.#deps.gate.run(this.apiKey, read, this.#firstUserId)
   }
 
   #visibleFor(session: SessionUser) {

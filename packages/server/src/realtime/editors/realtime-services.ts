@@ -19,7 +19,7 @@ import type { Database } from '../../store/engine/db.ts'
 import { AccessEvaluator } from '../authorization/access-evaluator.ts'
 import { Commits } from '../authorization/commits.ts'
 import { CreationLimits } from '../authorization/creation-limits.ts'
-import type { ReadThreads } from '../documents/open-document.ts'
+import type { ThreadReads } from '../live-states/changed-threads.ts'
 import { DocumentDirectory } from '../documents/directory.ts'
 import { RoomLoader } from '../documents/room-loader.ts'
 import { OpenInboxes } from '../inboxes/open-inboxes.ts'
@@ -45,7 +45,7 @@ export interface ServicesDeps {
   limits: Limits
   runVersionOperation: RunVersionOperation
   runOperation: RunOperation
-  readThreads: ReadThreads
+  threadReads: ThreadReads
   editorEventsWantedBy: AppenderDeps['editorEventsWantedBy']
   clock: Clock
   log: Log

@@ -70,7 +70,10 @@ function scene({
       // No test reads presence or live states.
       database: undefined as unknown as Database,
       gate: new Limiter(1),
-      readThreads: async () => ({ changed: [], removed: [], isTooMany: false }),
+      threadReads: {
+        readChanged: async () => ({ changed: [], removed: [], unread: new Map(), isTooMany: false }),
+        readViewed: async () => [],
+      },
       scheduler: new Scheduler(),
       largeReads: new StartQueue(),
       sharedLists: noSharedLists(),

@@ -36,7 +36,8 @@ beforeEach(() => {
   answers = []
   events = []
   feed = new DocumentFeed({
-    readThreads: async () => ({ changed: [], removed: [], isTooMany: false }),
+    readThreads: async () => ({ changed: [], removed: [], unread: new Map(), isTooMany: false }),
+    readViewed: async () => [],
     visibleFor: () => undefined,
     onGone: () => events.push('gone'),
     onError: () => events.push('failed'),
@@ -59,6 +60,7 @@ class Subscriber implements FeedSubscriber {
   onFeedChanged({ from }: FeedChange): void {
     this.broadcasts.push([from, feed.position?.seq])
   }
+  onThreadsViewed(): void {}
   onFeedLost(): void {
     this.lost++
   }

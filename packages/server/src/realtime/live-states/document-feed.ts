@@ -9,15 +9,20 @@ import {
   fieldsOf,
   filterThreads,
   type ChangedThreads,
+  type ThreadAudience,
   ThreadFrames,
+  viewedFrames,
+  visibleIds,
   type VisibleThreads,
 } from './changed-threads.ts'
 
 export interface DocumentFeedDeps {
   /** Resolves with the values that changes after `seq` have set. Undefined if the document is gone. */
   read: (seq: number) => ReturnType<typeof readSince>
-  /** Resolves with the annotations that changed after `from`, up to and including `to`. */
-  readThreads: (from: number, to: number) => Promise<ChangedThreads>
+  /** Resolves with the annotations that changed after `from`, up to and including `to`, for these users. */
+  readThreads: (range: { from: number; to: number }, userIds: readonly string[]) => Promise<ChangedThreads>
+  /** Resolves with those of the annotations, by their numbers, in which nothing is unread for the user. */
+  readViewed: (userId: string, numbers: readonly number[]) => Promise<ThreadAudience[]>
   /** Decides what a user may see. Undefined: everything. */
   visibleFor: (session: SessionUser) => Visible | undefined
   /** Resolves in a later iteration of the event loop. */
@@ -46,6 +51,8 @@ export interface FeedSubscriber {
   readonly session: SessionUser
   /** The position has advanced. */
   onFeedChanged(change: FeedChange): void
+  /** The user has viewed annotations. What is sent before this call is older. */
+  onThreadsViewed(frames: RefFrames): void
   /** Changes could not be read. */
   onFeedLost(): void
 }
@@ -79,6 +86,8 @@ export class DocumentFeed {
   #reading: Promise<void> | undefined
   /** Whether a value was stored since the read began. */
   #isStale = false
+  /** The numbers of annotations that users have viewed, by user, since the last read began. */
+  #viewed = new Map<string, Set<number>>()
   /** How often the cache was dropped. The result of a read that began before a drop is discarded. */
   #dropCount = 0
 
@@ -137,9 +146,9 @@ export class DocumentFeed {
     session: SessionUser,
   ): Promise<{ until: number; fields: string } | undefined> {
     const until = this.#position?.seq ?? 0
-    const changes = await this.#deps.readThreads(seq, until)
+    const changes = await this.#deps.readThreads({ from: seq, to: until }, userIdsOf([session]))
     if (changes.isTooMany) return undefined
-    const threads = await filterThreads(changes, seq, this.#deps.visibleFor(session))
+    const threads = await filterThreads(changes, seq, session, this.#deps.visibleFor(session))
     return threads && { until, fields: fieldsOf(threads) }
   }
 
@@ -151,9 +160,28 @@ export class DocumentFeed {
     else void this.#read().catch(() => this.#onReadFailed())
   }
 
+  /**
+   * Call it when a user has viewed annotations. What clients learn about unread comments is read in the order in which it is
+   * sent, so that the newest state is sent last.
+   */
+  onViewed(userId: string, numbers: readonly number[]): void {
+    if (this.#threadSubscribersOf(userId).length === 0) return
+    const viewed = this.#viewed.get(userId) ?? new Set()
+    this.#viewed.set(userId, viewed)
+    for (const number of numbers) viewed.add(number)
+    this.onStored()
+  }
+
+  #threadSubscribersOf(userId: string): FeedSubscriber[] {
+    return [...this.#subscribers].filter(
+      ({ wantsThreads, session }) => wantsThreads && session !== 'backend' && session.userId === userId,
+    )
+  }
+
   /** Drops all values. The next call of `load` reads them again. */
   drop(): void {
     this.#dropCount++
+    this.#viewed.clear()
     this.#entries.clear()
     this.#position = undefined
     this.#shared = undefined
@@ -173,6 +201,8 @@ export class DocumentFeed {
     const dropCount = this.#dropCount
     do {
       this.#isStale = false
+      const viewed = this.#viewed
+      this.#viewed = new Map()
       const read = await this.#deps.read(this.#position?.seq ?? 0)
       if (dropCount !== this.#dropCount) return
       if (!read || (this.#position && this.#position.epoch !== read.position.epoch))
@@ -181,6 +211,8 @@ export class DocumentFeed {
       const threads = await this.#readThreads(read.position)
       if (dropCount !== this.#dropCount) return
       this.#apply(entries, read.position, threads)
+      for (const [userId, numbers] of viewed) await this.#sendViewed(userId, [...numbers])
+      if (dropCount !== this.#dropCount) return
     } while (this.#isStale)
   }
 
@@ -203,15 +235,24 @@ export class DocumentFeed {
     if (from === undefined || from === position.seq) return undefined
     const subscribers = [...this.#subscribers].filter(({ wantsThreads }) => wantsThreads)
     if (subscribers.length === 0) return undefined
-    const changes = await this.#deps.readThreads(from, position.seq)
+    const userIds = userIdsOf(subscribers.map(({ session }) => session))
+    const changes = await this.#deps.readThreads({ from, to: position.seq }, userIds)
     const found = new Map<FeedSubscriber, VisibleThreads>()
     if (changes.isTooMany) return found
     for (const subscriber of subscribers) {
-      const visible = this.#deps.visibleFor(subscriber.session)
-      const threads = await filterThreads(changes, from, visible)
+      const { session } = subscriber
+      const threads = await filterThreads(changes, from, session, this.#deps.visibleFor(session))
       if (threads) found.set(subscriber, threads)
     }
     return found
+  }
+
+  async #sendViewed(userId: string, numbers: readonly number[]): Promise<void> {
+    const viewed = await this.#deps.readViewed(userId, numbers)
+    for (const subscriber of this.#threadSubscribersOf(userId)) {
+      const ids = await visibleIds(viewed, this.#deps.visibleFor(subscriber.session))
+      if (ids.length > 0 && this.#subscribers.has(subscriber)) subscriber.onThreadsViewed(viewedFrames(ids))
+    }
   }
 
   #apply(
@@ -254,6 +295,10 @@ export class DocumentFeed {
     this.drop()
   }
 }
+
+const userIdsOf = (sessions: readonly SessionUser[]) => [
+  ...new Set(sessions.flatMap((session) => (session === 'backend' ? [] : session.userId))),
+]
 
 const [opening, comma, closing] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer]
 

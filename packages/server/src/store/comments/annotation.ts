@@ -122,13 +122,12 @@ export const toComment = (row: CommentTable): StoredComment => ({
   lastUpdated: row.last_updated,
 })
 
+/** Which comments of an annotation are the newest: of all users, and of those who did not write the newest one. */
+export type NewestComments = Pick<StoredAnnotation, 'lastCommentSeq' | 'lastCommentBy' | 'otherCommentSeq'>
+
 /** The newest comment that the user did not write: the number of the document's change that added it; 0 if there is none. */
 export const newestCommentFor = (
-  {
-    lastCommentSeq,
-    lastCommentBy,
-    otherCommentSeq,
-  }: Pick<StoredAnnotation, 'lastCommentSeq' | 'lastCommentBy' | 'otherCommentSeq'>,
+  { lastCommentSeq, lastCommentBy, otherCommentSeq }: NewestComments,
   userId: string,
 ): number => (lastCommentBy === userId ? otherCommentSeq : lastCommentSeq)
 

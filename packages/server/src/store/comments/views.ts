@@ -1,7 +1,12 @@
 import { sql } from 'kysely'
 import { batched } from '../engine/batched.ts'
 import type { Db } from '../engine/db.ts'
-import { type AnnotationRef, newestCommentFor, type StoredAnnotation } from './annotation.ts'
+import {
+  type AnnotationRef,
+  type NewestComments,
+  newestCommentFor,
+  type StoredAnnotation,
+} from './annotation.ts'
 import { annotationKey, belongsTo, keysOf } from './annotation-key.ts'
 import { refKey } from './comments.ts'
 
@@ -49,17 +54,34 @@ export async function findUnread(
   annotations: readonly StoredAnnotation[],
   userId: string,
 ): Promise<Map<string, boolean>> {
-  const rows = await selectViews(db, keysOfViews(apiKey, organizationId, userId, annotations))
+  const unread = await findUnreadOf(db, apiKey, organizationId, annotations, [userId])
+  const own = unread.get(userId)
+  return new Map(annotations.map((annotation) => [refKey(annotation), own?.has(annotation) === true]))
+}
+
+/** The annotations with a comment of another user that the user has not seen, by user. */
+export async function findUnreadOf<Annotation extends AnnotationRef & NewestComments>(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  annotations: readonly Annotation[],
+  userIds: readonly string[],
+): Promise<Map<string, Set<Annotation>>> {
+  const keys = userIds.flatMap((userId) => keysOfViews(apiKey, organizationId, userId, annotations))
+  const rows = await selectViews(db, keys)
   const viewed = new Map(
-    rows.map((row) => [refKey({ documentId: row.document_id, number: row.number }), row.viewed_seq]),
+    rows.map((row) => [viewKey(row.user_id, row.document_id, row.number), row.viewed_seq]),
   )
+  const isUnread = (userId: string, annotation: Annotation) =>
+    newestCommentFor(annotation, userId) >
+    (viewed.get(viewKey(userId, annotation.documentId, annotation.number)) ?? 0)
   return new Map(
-    annotations.map((annotation) => {
-      const name = refKey(annotation)
-      return [name, newestCommentFor(annotation, userId) > (viewed.get(name) ?? 0)]
-    }),
+    userIds.map((userId) => [userId, new Set(annotations.filter((one) => isUnread(userId, one)))]),
   )
 }
+
+const viewKey = (userId: string, documentId: string, number: number) =>
+  `${number} ${documentId.length} ${documentId} ${userId}`
 
 /** Those of the users who have looked at the annotation since this change of its document. */
 export async function findSeen(
@@ -84,13 +106,17 @@ export async function findSeen(
   return new Set(rows.map((row) => row.user_id))
 }
 
-const selectViews = batched<keyof typeof key, { document_id: string; number: number; viewed_seq: number }>(
-  key,
-  ({ row, fromRows, isPostgres }) => {
-    const isRow = sql`${belongsTo('v', row)} and v.user_id = ${row.user_id}`
-    const columns = sql`v.document_id, v.number, v.viewed_seq`
-    return isPostgres
-      ? sql`select ${columns} ${fromRows} join annotation_views as v on ${isRow}`
-      : sql`select ${columns} from annotation_views as v where ${isRow}`
-  },
-)
+interface ViewRow {
+  user_id: string
+  document_id: string
+  number: number
+  viewed_seq: number
+}
+
+const selectViews = batched<keyof typeof key, ViewRow>(key, ({ row, fromRows, isPostgres }) => {
+  const isRow = sql`${belongsTo('v', row)} and v.user_id = ${row.user_id}`
+  const columns = sql`v.user_id, v.document_id, v.number, v.viewed_seq`
+  return isPostgres
+    ? sql`select ${columns} ${fromRows} join annotation_views as v on ${isRow}`
+    : sql`select ${columns} from annotation_views as v where ${isRow}`
+})

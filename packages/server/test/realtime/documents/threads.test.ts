@@ -36,7 +36,7 @@ describe.each(stores)('the feed of comment threads on %s', (store) => {
     const { connect, open, add, client } = await scene()
     const [grace, other] = [await connect('grace'), await connect('ada')]
     const { threads } = await open(grace, ['comments'])
-    expect(threads).toEqual({ reset: true, changed: [], removed: [], large: [] })
+    expect(threads).toEqual({ reset: true, changed: [], removed: [], large: [], unread: [], viewed: [] })
     expect(await open(other, ['liveState'])).not.toHaveProperty('threads')
     await add('a1')
     const message = await grace.take('threads')
@@ -104,7 +104,14 @@ describe.each(stores)('the feed of comment threads on %s', (store) => {
     expect(await grace.take('threads')).toMatchObject({ changed: [], removed: ['shown'] })
     await show('deleted', ['ada'])
     await remove('deleted')
-    const expected = { reset: false, changed: [], removed: ['shown', 'deleted'], large: [] }
+    const expected = {
+      reset: false,
+      changed: [],
+      removed: ['shown', 'deleted'],
+      large: [],
+      unread: [],
+      viewed: [],
+    }
     expect(await since(position)).toEqual(expected)
     await show('changedTwice', ['ada'])
     await show('changedTwice', ['ada', 'linus'])
@@ -131,6 +138,26 @@ describe.each(stores)('the feed of comment threads on %s', (store) => {
     expect(await open(third, ['comments'], { epoch: 'other', seq: 1 })).toMatchObject({
       threads: { reset: true, changed: [] },
     })
+  })
+
+  test('[R54.5] a message names the changed threads that are unread for the user, and those that the user has viewed', async () => {
+    const { connect, open, add, client } = await scene()
+    const [ada, grace] = [await connect('ada'), await connect('grace')]
+    for (const socket of [ada, grace]) await open(socket, ['comments'])
+    await add('a1')
+    expect(await ada.take('threads')).toMatchObject({ unread: [], viewed: [] })
+    expect(await grace.take('threads')).toMatchObject({ unread: ['a1'], viewed: [] })
+    await client.commentAnnotations.markViewed({ ...ref, annotationIds: ['a1'], userId: 'grace' })
+    const viewed = await grace.take('threads')
+    expect(viewed).toMatchObject({ reset: false, changed: [], unread: [], viewed: ['a1'] })
+    expect(viewed).not.toHaveProperty('position')
+    await client.commentAnnotations.update({
+      ...ref,
+      annotationIds: ['a1'],
+      updatedData: { status: { type: 'terminal' } },
+    })
+    for (const socket of [ada, grace])
+      expect(await socket.take('threads')).toMatchObject({ changed: [{}], unread: [], viewed: [] })
   })
 
   test('[R54.3] after more than 50 changes, a client loads the threads again', async () => {

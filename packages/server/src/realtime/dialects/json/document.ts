@@ -47,6 +47,8 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Fe
   /** Users whose entries must still be sent: the client was busy, or the first list was full. */
   readonly #missedUsers = new Set<string>()
   #isCatchingUp = false
+  /** The client was busy when its user viewed threads with another client. */
+  #hasMissedViews = false
   /** The threads that changed after the position with which the client opened the document. */
   #missedThreads: { until: number; fields: string } | undefined
 
@@ -259,6 +261,13 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Fe
     if (states instanceof RefFrames && this.wantsLiveStates) this.#push(states)
   }
 
+  onThreadsViewed(frames: RefFrames): void {
+    if (!this.wantsThreads || this.#isLeaving) return
+    if (!this.#hasMissedChanges && !this.#host.connection.isBusy) return this.#push(frames)
+    this.#hasMissedViews = true
+    this.participant.document.onActivity()
+  }
+
   onFeedLost(): void {
     this.participant.close('unavailable', 'The document cannot be read.')
   }
@@ -285,7 +294,8 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Fe
 
   get #hasMissedChanges(): boolean {
     const { position } = this.participant.document.feed
-    return this.#hasFeed && position !== undefined && this.#sentSeq < position.seq
+    if (!this.#hasFeed || position === undefined) return false
+    return this.#hasMissedViews || this.#sentSeq < position.seq
   }
 
   *#catchUp(): Generator<undefined> {
@@ -308,6 +318,7 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Fe
     const position = feed.position as Position
     const since = this.#sentSeq
     this.#sentSeq = position.seq
+    this.#hasMissedViews = false
     const fields = `"ref":${this.wireRef},"position":${JSON.stringify(position)}`
     if (this.wantsThreads) this.#push(new RefFrames('threads', reloadFields))
     if (this.wantsLiveStates)
