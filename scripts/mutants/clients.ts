@@ -39,6 +39,15 @@ export const clientMutants: readonly Mutant[] = [
     title: 'a lost connection is retried after a random delay whose bound doubles up to 30 s',
   },
   {
+    name: 'a list that could not be loaded stays empty',
+    rule: 'K17.6',
+    file: 'packages/client/src/live/errors.ts',
+    from: 'transientStatuses.includes(status)',
+    to: "status === 'ABORTED'",
+    test: 'packages/client/src/live/threads/thread-list.test.ts',
+    title: 'threads that could not be loaded are loaded again after a delay, and the error stays until then',
+  },
+  {
     name: 'a component that shows the other users renders when nothing of them has changed',
     rule: 'K10',
     file: 'packages/client/src/live/presence/presence-list.ts',

@@ -57,6 +57,16 @@ export const dataMutants: readonly Mutant[] = [
     title: 'comments of others are unread until the user marks the annotation as viewed',
   },
   {
+    name: 'a thread that the user has viewed in another tab stays unread',
+    rule: 'R54.5',
+    file: 'packages/server/src/realtime/live-states/document-feed.ts',
+    from: 'for (const number of numbers) viewed.add(number)',
+    to: '',
+    test: 'packages/server/test/realtime/clients/unread.test.ts',
+    title:
+      'a thread that is viewed with another client, by REST or by a backend is read on every open client of the user',
+  },
+  {
     name: 'a restored version keeps what was added after it',
     rule: '17.6',
     file: 'packages/server/src/crdt/content/restore.ts',

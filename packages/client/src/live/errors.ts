@@ -36,3 +36,14 @@ export function endingError(ending: Ending, name?: string): ApiError {
   const suffix = advice === undefined ? '' : ` ${advice}`
   return errorWithCode(ending, `${prefix}${reasonOf(ending)}${suffix}`)
 }
+
+const transientStatuses: readonly ErrorStatus[] = [
+  'ABORTED',
+  'DEADLINE_EXCEEDED',
+  'INTERNAL',
+  'RESOURCE_EXHAUSTED',
+  'UNAVAILABLE',
+]
+
+/** Whether the same call may succeed later, although nobody changes anything. */
+export const isTransient = ({ status }: ApiError): boolean => transientStatuses.includes(status)

@@ -1,20 +1,33 @@
 import type { ApiError } from '@plenum/protocol/errors'
 import { Listeners } from '../platform/listeners.ts'
+import { Reloads } from '../platform/reloads.ts'
+import { isTransient } from './errors.ts'
 
 interface LoadedListState {
   readonly isLoading: boolean
-  readonly hasMore: boolean
   readonly error: ApiError | undefined
 }
 
-/** A list that is loaded page by page and kept current. Its state is replaced as a whole on every change. */
+/** A list that is loaded with calls and kept current. Its state is replaced as a whole on every change. */
 export abstract class LoadedList<State extends LoadedListState> {
   protected readonly listeners = new Listeners<this>()
   #state: State
+  readonly #reloads = new Reloads(
+    () => this.#loadOnce(),
+    (error) => isTransient(error as ApiError),
+  )
+  #isLoaded = false
+  /** Why the last load failed. */
+  #loadError: ApiError | undefined
+  /** Why nothing can be loaded. */
+  #problem: ApiError | undefined
 
   protected constructor(unloaded: State) {
     this.#state = unloaded
   }
+
+  /** Loads what is missing. Resolves with what changes in the state. */
+  protected abstract load(): Promise<Partial<State>>
 
   get state(): State {
     return this.#state
@@ -24,16 +37,52 @@ export abstract class LoadedList<State extends LoadedListState> {
     return this.#state.isLoading
   }
 
-  get hasMore(): boolean {
-    return this.#state.hasMore
-  }
-
   get error(): ApiError | undefined {
     return this.#state.error
   }
 
+  /**
+   * Loads what is missing. Resolves when it is loaded, or the server has refused it. Until then, a load that fails is tried
+   * again. `isUrgent`: now, also after a failure.
+   */
+  protected reload(isUrgent = false): Promise<void> {
+    const loaded = this.#reloads.request()
+    if (isUrgent) this.#reloads.retryNow()
+    return loaded
+  }
+
+  protected stopLoading(): void {
+    this.#reloads.stop()
+  }
+
+  /** Sets or removes the reason why nothing can be loaded. */
+  setProblem(problem: ApiError | undefined): void {
+    if (this.#problem === problem) return
+    this.#problem = problem
+    if (this.#currentError !== this.error) this.publish({})
+  }
+
   protected publish(change: Partial<State>): void {
-    this.#state = { ...this.#state, ...change }
+    const error = this.#currentError
+    const isLoading = !this.#isLoaded && error === undefined
+    this.#state = { ...this.#state, ...change, isLoading, error }
     this.listeners.emit(this)
+  }
+
+  get #currentError(): ApiError | undefined {
+    return this.#problem ?? this.#loadError
+  }
+
+  async #loadOnce(): Promise<void> {
+    try {
+      const loaded = await this.load()
+      this.#isLoaded = true
+      this.#loadError = undefined
+      this.publish(loaded)
+    } catch (error) {
+      this.#loadError = error as ApiError
+      this.publish({})
+      throw error
+    }
   }
 }

@@ -141,7 +141,7 @@ class ConnectionSession implements Connection, DocumentDeps {
     if (known) return known
     const inbox = new InboxSession(organizationId, this)
     this.#inboxes.set(organizationId, inbox)
-    if (this.failure) inbox.fail(this.failure)
+    inbox.setProblem(this.failure)
     return inbox
   }
 
@@ -322,7 +322,7 @@ class ConnectionSession implements Connection, DocumentDeps {
 
   #onFailed(failure: ApiError): void {
     this.#calls.requests.rejectAll(failure)
-    for (const inbox of this.#inboxes.values()) inbox.fail(failure)
+    for (const inbox of this.#inboxes.values()) inbox.setProblem(failure)
   }
 
   #forEachDocument(visit: (document: DocumentSession) => void): void {

@@ -80,11 +80,7 @@ export class DocumentSession implements LiveDocument, EditorDocument {
       organizationId,
       documentId,
       operations: connection.operations,
-      userId: () => connection.userId,
-      onNeeded: () => {
-        this.#addTopic('comments')
-        return this.#liveStates.position !== undefined
-      },
+      onNeeded: () => this.#addTopic('comments'),
     })
     this.#liveStates = new LiveStates({
       failure: () => this.failure,
@@ -249,7 +245,7 @@ export class DocumentSession implements LiveDocument, EditorDocument {
     this.accessRole = accessRole
     this.#liveStates.onOpened(position, reset, liveStates ?? [])
     this.presence.onOpened(presence)
-    if (threads) this.threads.receive(threads)
+    this.threads.onOpened(threads)
     // A listener may have closed the document.
     if (this.openRef === undefined) return
     // Reported even if the status was `connected` before, because the role may have changed.
@@ -301,6 +297,7 @@ export class DocumentSession implements LiveDocument, EditorDocument {
     this.presence.clear()
     this.#changeStatus(status)
     this.#liveStates.rejectAll(this.failure as ApiError)
+    this.threads.setProblem(this.failure)
     this.#forEachEditor((editor) => editor.onDocumentStatus())
   }
 

@@ -33,9 +33,6 @@ export class InboxSession extends LoadedList<InboxState> implements Inbox {
   #subscribers = 0
   /** How many notifications are wanted: `loadMore` adds a page. */
   #wanted = pageSize
-  #loading: Promise<void> | undefined
-  /** Whether the inbox changed after the running load began. */
-  #isStale = false
 
   constructor(organizationId: string, deps: InboxDeps) {
     super(unloadedInbox)
@@ -62,20 +59,25 @@ export class InboxSession extends LoadedList<InboxState> implements Inbox {
       if (!isSubscribed) return
       isSubscribed = false
       remove()
-      if (--this.#subscribers === 0 && this.#deps.isReady)
-        this.#deps.send({ type: 'closeInbox', organizationId: this.#organizationId })
+      if (--this.#subscribers > 0) return
+      this.stopLoading()
+      if (this.#deps.isReady) this.#deps.send({ type: 'closeInbox', organizationId: this.#organizationId })
     }
+  }
+
+  get hasMore(): boolean {
+    return this.state.hasMore
   }
 
   async loadMore(): Promise<void> {
     if (!this.state.hasMore) return
-    this.#wanted = Math.min(maxPageSize, this.#wanted + pageSize)
-    await this.#load()
+    this.#wanted = Math.min(maxPageSize, this.state.notifications.length + pageSize)
+    await this.reload(true)
   }
 
   async markRead(...notificationIds: string[]): Promise<void> {
     // The user is known once something has been loaded.
-    if (this.#deps.userId === undefined) await this.#load()
+    if (this.#deps.userId === undefined) await this.reload(true)
     const readByUserIds = [this.#deps.userId as string]
     for (let from = 0; from < notificationIds.length; from += maxMarked) {
       const some = notificationIds.slice(from, from + maxMarked)
@@ -84,7 +86,7 @@ export class InboxSession extends LoadedList<InboxState> implements Inbox {
         notifications: some.map((id) => ({ id, readByUserIds, persistReadForUsers: true })),
       })
     }
-    await this.#load()
+    await this.reload(true)
   }
 
   /** Subscribes at the server, if somebody uses the inbox. Called when the connection is ready. */
@@ -94,47 +96,34 @@ export class InboxSession extends LoadedList<InboxState> implements Inbox {
     this.#deps.request(
       (id) => ({ type: 'openInbox', id, organizationId }),
       (outcome) => {
-        if (outcome instanceof ApiError) this.fail(outcome)
-        else void this.#load()
+        const isRefused = outcome instanceof ApiError
+        this.setProblem(isRefused ? outcome : undefined)
+        if (!isRefused) void this.reload(true)
       },
     )
   }
 
   /** The server says that the inbox changed. */
   onChanged(): void {
-    if (this.#subscribers > 0) void this.#load()
-  }
-
-  fail(error: ApiError): void {
-    this.publish({ isLoading: false, error })
+    if (this.#subscribers > 0) void this.reload()
   }
 
   close(): void {
+    this.stopLoading()
     this.listeners.clear()
     this.#subscribers = 0
   }
 
-  /** Resolves when a load that began after this call has ended. A failed load is shown as `error`. */
-  #load(): Promise<void> {
-    this.#isStale = true
-    this.#loading ??= this.#loadUntilFresh().finally(() => (this.#loading = undefined))
-    return this.#loading
-  }
-
-  async #loadUntilFresh(): Promise<void> {
-    while (this.#isStale) {
-      this.#isStale = false
-      try {
-        const { data, nextPageToken } = await this.#deps.operations.notifications.get({
-          organizationId: this.#organizationId,
-          pageSize: this.#wanted,
-        })
-        const unreadCount = data.filter(({ isUnread }) => isUnread).length
-        const hasMore = nextPageToken !== undefined && this.#wanted < maxPageSize
-        this.publish({ notifications: data, unreadCount, hasMore, isLoading: false, error: undefined })
-      } catch (error) {
-        this.fail(error as ApiError)
-      }
+  protected async load(): Promise<Partial<InboxState>> {
+    const { data: notifications, nextPageToken } = await this.#deps.operations.notifications.get({
+      organizationId: this.#organizationId,
+      pageSize: this.#wanted,
+    })
+    const unreadCount = notifications.filter(({ isUnread }) => isUnread).length
+    return {
+      notifications,
+      unreadCount,
+      hasMore: nextPageToken !== undefined && this.#wanted < maxPageSize,
     }
   }
 }

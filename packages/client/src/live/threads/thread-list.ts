@@ -18,27 +18,42 @@ interface ThreadListDeps {
   organizationId: string
   documentId: string
   operations: UserOperations
-  userId(): string | undefined
-  /**
-   * Subscribes to changes of threads at the server. Called with the first subscriber. Returns whether the document was open
-   * before: then the server sends only later changes, and the threads must be loaded.
-   */
-  onNeeded(): boolean
+  /** Subscribes to changes of threads at the server. Called with the first subscriber. */
+  onNeeded(): void
+}
+
+/** Servers of earlier versions do not say what is unread. */
+type ReceivedChanges = Omit<ThreadChanges, 'unread' | 'viewed'> &
+  Partial<Pick<ThreadChanges, 'unread' | 'viewed'>>
+
+/** What the server has sent while threads were loaded, which may be older. */
+interface Meanwhile {
+  /** Threads that changed. Undefined: the thread was removed. */
+  changed: Map<string, Thread | undefined>
+  viewed: Set<string>
 }
 
 /** Threads that are loaded at once. */
 const pageSize = 50
 
+/**
+ * What the client has comes from two sources: from calls, and from the feed of the document. The feed tells every later change
+ * in order, so it is right where both say something.
+ */
+
 export class ThreadList extends LoadedList<ThreadsState> implements Threads {
   readonly #deps: ThreadListDeps
-  readonly #byId = new Map<string, Thread>()
+  #byId = new Map<string, Thread>()
   #nextPageToken: string | undefined
-  /** The number of the latest load. The results of earlier loads are ignored. */
-  #lastLoad = 0
-  /** Threads that changed or were removed while a load runs: what is loaded may be older. */
-  #changedWhileLoading: Map<string, Thread | undefined> | undefined
-  /** Whether somebody uses the threads. Until then nothing is loaded. */
-  isNeeded = false
+  #loadedPages = 0
+  #wantedPages = 1
+  /** Whether all pages must be loaded again. */
+  #isStale = true
+  /** Threads that must be loaded again. */
+  #staleIds = new Set<string>()
+  /** Set while threads are loaded. */
+  #meanwhile: Meanwhile | undefined
+  #isNeeded = false
 
   constructor(deps: ThreadListDeps) {
     super(unloadedThreads)
@@ -51,15 +66,21 @@ export class ThreadList extends LoadedList<ThreadsState> implements Threads {
 
   subscribe(listener: (threads: Threads) => void): Unsubscribe {
     const unsubscribe = this.listeners.add(listener)
-    if (!this.isNeeded) {
-      this.isNeeded = true
-      if (this.#deps.onNeeded()) void this.#load(undefined)
+    if (!this.#isNeeded) {
+      this.#isNeeded = true
+      this.#deps.onNeeded()
     }
     return unsubscribe
   }
 
+  get hasMore(): boolean {
+    return this.state.hasMore
+  }
+
   async loadMore(): Promise<void> {
-    if (this.#nextPageToken !== undefined) await this.#load(this.#nextPageToken)
+    if (!this.state.hasMore) return
+    this.#wantedPages = this.#loadedPages + 1
+    await this.reload(true)
   }
 
   async add({
@@ -128,12 +149,12 @@ export class ThreadList extends LoadedList<ThreadsState> implements Threads {
   }
 
   async markViewed(...annotationIds: string[]): Promise<void> {
+    const before = annotationIds.map((id) => this.#byId.get(id))
     await this.#deps.operations.commentAnnotations.markViewed({ ...this.#document, annotationIds })
-    for (const id of annotationIds) {
-      const thread = this.#byId.get(id)
-      if (thread) this.#byId.set(id, { ...thread, unread: false })
-    }
-    this.#publishSorted({})
+    // The user may have seen nothing of a thread that changed meanwhile. The server says what holds for it.
+    for (const [index, id] of annotationIds.entries())
+      if (this.#byId.get(id) === before[index]) this.#markViewed(id)
+    this.#publishSorted()
   }
 
   get #document(): { organizationId: string; documentId: string } {
@@ -141,77 +162,117 @@ export class ThreadList extends LoadedList<ThreadsState> implements Threads {
     return { organizationId, documentId }
   }
 
+  /** The document is open at the server. `changes`: what changed since it was open last, if the client has subscribed. */
+  onOpened(changes: ThreadChanges | undefined): void {
+    this.setProblem(undefined)
+    if (!changes) return
+    // Views are not numbered, so the server does not know which of them the client has missed.
+    for (const [id, { unread }] of this.#byId) if (unread) this.#staleIds.add(id)
+    this.receive(changes)
+  }
+
   /** Applies what the server sent. */
-  receive({ reset, changed, removed, large }: ThreadChanges): void {
-    if (reset) return void this.#load(undefined)
-    for (const thread of changed as unknown as Thread[])
-      this.#apply(thread.annotationId, this.#withUnread(thread))
+  receive({ reset, changed, removed, large, unread = [], viewed = [] }: ReceivedChanges): void {
+    if (reset) this.#isStale = true
+    for (const thread of changed as unknown as Thread[]) {
+      const { annotationId } = thread
+      this.#apply(annotationId, { ...thread, unread: unread.includes(annotationId) })
+    }
     for (const id of removed) this.#apply(id, undefined)
-    if (large.length > 0) void this.#loadByIds(large)
-    this.#publishSorted({})
+    for (const id of viewed) this.#markViewed(id)
+    for (const id of large) this.#staleIds.add(id)
+    this.#publishSorted()
+    if (this.#isIncomplete) void this.reload()
+  }
+
+  get #isIncomplete(): boolean {
+    const lacksPages = this.#wantedPages > this.#loadedPages && this.#nextPageToken !== undefined
+    return this.#isStale || this.#staleIds.size > 0 || lacksPages
   }
 
   close(): void {
-    this.#lastLoad++
+    this.stopLoading()
     this.listeners.clear()
   }
 
   #apply(id: string, thread: Thread | undefined): void {
-    this.#changedWhileLoading?.set(id, thread)
+    this.#staleIds.delete(id)
+    this.#meanwhile?.viewed.delete(id)
+    this.#meanwhile?.changed.set(id, thread)
+    this.#set(id, thread)
+  }
+
+  #set(id: string, thread: Thread | undefined): void {
     if (thread) this.#byId.set(id, thread)
     else this.#byId.delete(id)
   }
 
-  /** A broadcast thread does not say whether it is unread, because it is the same for all users. */
-  #withUnread(thread: Thread): Thread {
-    const before = this.#byId.get(thread.annotationId)
-    const last = thread.comments.at(-1)
-    const isNew = last !== undefined && last.commentId !== before?.comments.at(-1)?.commentId
-    const isOwn = last?.from.userId === this.#deps.userId()
-    return { ...thread, unread: isNew ? !isOwn : (before?.unread ?? false) }
+  #markViewed(id: string): void {
+    this.#meanwhile?.viewed.add(id)
+    const thread = this.#byId.get(id)
+    if (thread?.unread) this.#byId.set(id, { ...thread, unread: false })
   }
 
-  async #load(pageToken: string | undefined): Promise<void> {
-    const load = ++this.#lastLoad
-    const changed = new Map<string, Thread | undefined>()
-    this.#changedWhileLoading = changed
+  protected async load(): Promise<Partial<ThreadsState>> {
+    const meanwhile: Meanwhile = { changed: new Map(), viewed: new Set() }
+    this.#meanwhile = meanwhile
+    const wasStale = this.#isStale
+    const ids = [...this.#staleIds]
+    this.#isStale = false
+    this.#staleIds = new Set()
     try {
-      const { data, nextPageToken } = await this.#deps.operations.commentAnnotations.get({
-        ...this.#document,
-        pageSize,
-        ...(pageToken !== undefined && { pageToken }),
-      })
-      if (load !== this.#lastLoad) return
-      this.#nextPageToken = nextPageToken
-      if (pageToken === undefined) this.#byId.clear()
-      for (const thread of data as Thread[]) this.#byId.set(thread.annotationId, thread)
-      for (const [id, thread] of changed) this.#apply(id, thread)
-      this.#publishSorted({ isLoading: false, hasMore: nextPageToken !== undefined, error: undefined })
+      const loaded = new Map<string, Thread | undefined>()
+      // Threads that changed are among the loaded ones, or are not shown any more.
+      if (!wasStale) await this.#loadByIds(ids, loaded)
+      await this.#loadPages(wasStale, loaded)
+      if (wasStale) this.#byId = new Map()
+      this.#meanwhile = undefined
+      for (const [id, thread] of [...loaded, ...meanwhile.changed]) this.#set(id, thread)
+      for (const id of meanwhile.viewed) this.#markViewed(id)
+      return { threads: this.#sorted(), hasMore: this.#nextPageToken !== undefined }
     } catch (error) {
-      if (load === this.#lastLoad) this.#publishSorted({ isLoading: false, error: error as ApiError })
+      this.#isStale ||= wasStale
+      for (const id of ids) this.#staleIds.add(id)
+      throw error
     } finally {
-      if (this.#changedWhileLoading === changed) this.#changedWhileLoading = undefined
+      this.#meanwhile = undefined
     }
   }
 
-  async #loadByIds(annotationIds: string[]): Promise<void> {
-    try {
-      const { data } = await this.#deps.operations.commentAnnotations.get({
-        ...this.#document,
-        annotationIds,
-      })
-      for (const thread of data as (Thread | null)[]) if (thread) this.#apply(thread.annotationId, thread)
-      this.#publishSorted({})
-    } catch (error) {
-      this.#publishSorted({ error: error as ApiError })
+  async #loadPages(fromStart: boolean, loaded: Map<string, Thread | undefined>): Promise<void> {
+    let pages = fromStart ? 0 : this.#loadedPages
+    let pageToken = fromStart ? undefined : this.#nextPageToken
+    while (pages < this.#wantedPages && (pages === 0 || pageToken !== undefined)) {
+      const page = await this.#get({ pageSize, ...(pageToken !== undefined && { pageToken }) })
+      for (const thread of page.data as Thread[]) loaded.set(thread.annotationId, thread)
+      pageToken = page.nextPageToken
+      pages++
+    }
+    this.#loadedPages = pages
+    this.#nextPageToken = pageToken
+  }
+
+  async #loadByIds(ids: readonly string[], loaded: Map<string, Thread | undefined>): Promise<void> {
+    for (let from = 0; from < ids.length; from += pageSize) {
+      const annotationIds = ids.slice(from, from + pageSize)
+      const { data } = await this.#get({ annotationIds })
+      const threads = data as readonly (Thread | null)[]
+      for (const [index, id] of annotationIds.entries()) loaded.set(id, threads[index] ?? undefined)
     }
   }
 
-  #publishSorted(change: Partial<ThreadsState>): void {
-    const threads = [...this.#byId.values()].sort(
+  #get(input: { annotationIds: string[] } | { pageSize: number; pageToken?: string }) {
+    return this.#deps.operations.commentAnnotations.get({ ...this.#document, ...input })
+  }
+
+  #publishSorted(): void {
+    this.publish({ threads: this.#sorted() })
+  }
+
+  #sorted(): Thread[] {
+    return [...this.#byId.values()].sort(
       (a, b) => Number(b.lastUpdated) - Number(a.lastUpdated) || b.annotationNumber - a.annotationNumber,
     )
-    this.publish({ ...change, threads })
   }
 }
 

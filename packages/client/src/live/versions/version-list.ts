@@ -1,6 +1,7 @@
 import type { ApiError } from '@plenum/protocol/errors'
 import type { VersionInfo } from '@plenum/protocol/realtime'
-import { Listeners, type Unsubscribe } from '../../platform/listeners.ts'
+import type { Unsubscribe } from '../../platform/listeners.ts'
+import { LoadedList } from '../loaded-list.ts'
 import type { Versions } from './versions.ts'
 
 /** The state of a version list. Immutable: a change gives a new object. */
@@ -16,23 +17,20 @@ export interface VersionListState {
 export const unloadedList: VersionListState = { versions: [], isLoading: true, error: undefined }
 
 /** All versions of an editor, kept current while there is a subscriber. */
-export class VersionList {
-  state = unloadedList
+export class VersionList extends LoadedList<VersionListState> {
   readonly #versions: Versions
-  readonly #listeners = new Listeners<undefined>()
   #subscriberCount = 0
   #stopFollowing: Unsubscribe | undefined
-  /** The number of the latest load. The results of earlier loads are ignored. */
-  #lastLoad = 0
   /** Versions that were added since the latest load began. */
   #added: VersionInfo[] = []
 
   constructor(versions: Versions) {
+    super(unloadedList)
     this.#versions = versions
   }
 
   subscribe(listener: () => void): Unsubscribe {
-    const unsubscribe = this.#listeners.add(listener)
+    const unsubscribe = this.listeners.add(listener)
     if (this.#subscriberCount++ === 0) this.#follow()
     return () => {
       unsubscribe()
@@ -42,45 +40,34 @@ export class VersionList {
 
   #follow(): void {
     const stopFollowing = this.#versions.subscribe((event) => {
-      if (event.type === 'changed') return void this.#load()
+      if (event.type === 'changed') return void this.reload(true)
       if (event.type !== 'added') return
       this.#added.push(event.version)
-      this.#update({ versions: merge([event.version], this.state.versions) })
+      this.publish({ versions: merge([event.version], this.state.versions) })
     })
     this.#stopFollowing = stopFollowing
     // React's strict mode subscribes twice in a row. One request is enough.
     queueMicrotask(() => {
-      if (this.#stopFollowing === stopFollowing) void this.#load()
+      if (this.#stopFollowing === stopFollowing) void this.reload(true)
     })
   }
 
   #stop(): void {
     this.#stopFollowing?.()
     this.#stopFollowing = undefined
-    this.#lastLoad++
+    this.stopLoading()
   }
 
-  async #load(): Promise<void> {
-    const load = ++this.#lastLoad
+  protected async load(): Promise<Partial<VersionListState>> {
     this.#added = []
     const loaded: VersionInfo[] = []
     let pageToken: string | undefined
-    try {
-      do {
-        const page = await this.#versions.list({ pageToken })
-        if (load !== this.#lastLoad) return
-        loaded.push(...page.versions)
-        pageToken = page.nextPageToken
-      } while (pageToken !== undefined)
-      this.#update({ versions: merge(this.#added, loaded), isLoading: false, error: undefined })
-    } catch (error) {
-      if (load === this.#lastLoad) this.#update({ isLoading: false, error: error as ApiError })
-    }
-  }
-
-  #update(change: Partial<VersionListState>): void {
-    this.state = { ...this.state, ...change }
-    this.#listeners.emit(undefined)
+    do {
+      const page = await this.#versions.list({ pageToken })
+      loaded.push(...page.versions)
+      pageToken = page.nextPageToken
+    } while (pageToken !== undefined)
+    return { versions: merge(this.#added, loaded) }
   }
 }
 
