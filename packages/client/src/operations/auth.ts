@@ -60,7 +60,10 @@ export interface PermissionResource {
    * ignored.
    */
   organizationId?: string
-  /** What the user may do: a `viewer` reads, an `editor` reads and writes. Default: `editor`. */
+  /**
+   * What the user may do: a `viewer` reads, an `editor` reads and writes. Default: a role that was sent for
+   * the user before, there or on a less specific level, otherwise `editor`.
+   */
   accessRole?: AccessRole
   /**
    * When the permission expires, in Unix seconds, rounded down. Values from 10^12 on are read as

@@ -105,7 +105,10 @@ export interface AssumedGrant {
   type: ResourceType
   /** Id of the resource. */
   id: string
-  /** What the user may do: a `viewer` reads, an `editor` reads and writes. Default: `editor`. */
+  /**
+   * What the user may do: a `viewer` reads, an `editor` reads and writes. Default: a role that was sent for
+   * the user before, there or on a less specific level, otherwise `editor`.
+   */
   accessRole?: AccessRole
   /**
    * When the permission expires, in Unix seconds, rounded down. Values from 10^12 on are read as
@@ -201,6 +204,11 @@ export interface ExplainedLevel {
 export interface ExplainedGrant {
   /** The role that the grant gives. Absent: removed. */
   accessRole?: AccessRole
+  /**
+   * True: nobody sent the role. If another grant that applies has a role that somebody sent, that role
+   * applies.
+   */
+  isDefaultRole?: boolean
   /** When the grant expires, in Unix seconds. Absent: never, or removed. */
   expiresAt?: number
   /** Whether the grant has ended. */

@@ -32,7 +32,8 @@ export interface MemberInput {
   clientGroupId?: string | null
   /**
    * What the user may do in the document, folder or organization of the call: a `viewer` reads, an `editor`
-   * reads and writes. Default for a new user: `editor`. Ignored under v1.
+   * reads and writes. Default for a new user: a role that another grant or the token of the user names,
+   * otherwise `editor`. Ignored under v1.
    */
   accessRole?: AccessRole
   /** Further keys are stored as sent. */
@@ -55,8 +56,8 @@ export interface User {
   /** CSS color of text on `color`. */
   textColor?: string
   /**
-   * What the user may do in the document, folder or organization of the call: a `viewer` reads, an `editor`
-   * reads and writes.
+   * Role of the grant in the document, folder or organization of the call: a `viewer` reads, an `editor`
+   * reads and writes. `editor` if nobody sent a role; Get Permissions has the role that applies.
    */
   accessRole?: AccessRole
   /** Further keys are stored as sent. */
@@ -130,7 +131,8 @@ export interface UsersOperations {
   /**
    * Adds users to an organization, or to one of its documents or folders. With `documentId` or `folderId`,
    * users are added only there. For a user who is already there, the sent fields are merged into the profile.
-   * The organization is created unless `createOrganization` is false.
+   * Without `accessRole`, users get access, but a role that was sent elsewhere, such as `viewer` in a token,
+   * still applies. The organization is created unless `createOrganization` is false.
    *
    * `POST /v2/users/add`
    */

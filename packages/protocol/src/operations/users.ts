@@ -32,7 +32,7 @@ export const users = {
     title: 'Add Users',
     summary: 'Adds users to an organization, or to one of its documents or folders.',
     description:
-      'With `documentId` or `folderId`, users are added only there. For a user who is already there, the sent fields are merged into the profile. The organization is created unless `createOrganization` is false.',
+      'With `documentId` or `folderId`, users are added only there. For a user who is already there, the sent fields are merged into the profile. Without `accessRole`, users get access, but a role that was sent elsewhere, such as `viewer` in a token, still applies. The organization is created unless `createOrganization` is false.',
     input: Type.Object({
       ...level,
       createOrganization: v2Only(

@@ -73,6 +73,11 @@ export const LevelReference = Type.Object({ type: LevelType, id: levelId })
 
 export const ExplainedGrant = Type.Object({
   accessRole: Type.Optional(described(AccessRole, 'The role that the grant gives. Absent: removed.')),
+  isDefaultRole: Type.Optional(
+    flag(
+      'True: nobody sent the role. If another grant that applies has a role that somebody sent, that role applies.',
+    ),
+  ),
   expiresAt: Type.Optional(
     Type.Integer({ description: 'When the grant expires, in Unix seconds. Absent: never, or removed.' }),
   ),

@@ -27,7 +27,7 @@ export const PermissionResource = Type.Object({
   accessRole: Type.Optional(
     described(
       AccessRole,
-      'What the user may do: a `viewer` reads, an `editor` reads and writes. Default: `editor`.',
+      'What the user may do: a `viewer` reads, an `editor` reads and writes. Default: a role that was sent for the user before, there or on a less specific level, otherwise `editor`.',
     ),
   ),
   expiresAt: Type.Optional(

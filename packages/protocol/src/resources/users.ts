@@ -47,7 +47,7 @@ export const MemberInput = openObject(
     accessRole: v2Only(
       described(
         AccessRole,
-        'What the user may do in the document, folder or organization of the call: a `viewer` reads, an `editor` reads and writes. Default for a new user: `editor`.',
+        'What the user may do in the document, folder or organization of the call: a `viewer` reads, an `editor` reads and writes. Default for a new user: a role that another grant or the token of the user names, otherwise `editor`.',
       ),
     ),
   }),
@@ -66,7 +66,7 @@ export const User = openObject(
     accessRole: Type.Optional(
       described(
         AccessRole,
-        'What the user may do in the document, folder or organization of the call: a `viewer` reads, an `editor` reads and writes.',
+        'Role of the grant in the document, folder or organization of the call: a `viewer` reads, an `editor` reads and writes. `editor` if nobody sent a role; Get Permissions has the role that applies.',
       ),
     ),
   }),

@@ -58,6 +58,28 @@ describe('token and stored grants', () => {
     },
   )
 
+  test('[25.3.5] the role is the last one that was sent in a grant that has not ended', () => {
+    const noRole = { ...editor, hasDefaultRole: true }
+    const token = (grant: Grant, issuedAt = 0) => ({ ...grant, issuedAt: moment + issuedAt })
+    const stored = (grant: Grant, setAt: number, roleSetAt?: number) => ({
+      ...grant,
+      setAt: moment + setAt,
+      ...(roleSetAt !== undefined && { roleSetAt: moment + roleSetAt }),
+    })
+    const roleOf = (...grants: [ReturnType<typeof stored>, ReturnType<typeof token>]) => {
+      const { accessRole, roleEndsAt } = mergeGrants(...grants, now) as Grant
+      return roleEndsAt === undefined ? accessRole : [accessRole, roleEndsAt]
+    }
+    expect(roleOf(stored(noRole, 1), token(viewer))).toBe('viewer')
+    expect(roleOf(stored(viewer, -1), token(noRole))).toBe('viewer')
+    expect(roleOf(stored(noRole, 1), token(noRole))).toBe('editor')
+    expect(roleOf(stored(viewer, 1, -1), token(editor))).toBe('editor')
+    expect(roleOf(stored(viewer, 1, 0), token(editor))).toBe('viewer')
+    expect(roleOf(stored(noRole, 1), token({ ...viewer, expiresAt: now + 1 }))).toEqual(['viewer', now + 1])
+    expect(roleOf(stored(noRole, 1), token({ ...viewer, expiresAt: now }))).toBe('editor')
+    expect(roleOf(stored({ ...viewer, expiresAt: now }, -1), token(noRole))).toBe('editor')
+  })
+
   test("[25.3.2] an older stored grant applies again when the token's grant ends, but an older token does not when the stored grant ends", () => {
     const at = (setAt: number, until: number) => ({
       ...viewer,

@@ -3,6 +3,10 @@ export type AccessRole = 'viewer' | 'editor'
 
 export interface Grant {
   accessRole: AccessRole
+  /** Whether nobody sent the role. Then another grant that applies gives the role, or without one it is `editor` (spec 25.3.5). */
+  hasDefaultRole?: boolean
+  /** Unix seconds. Present if another grant gives the role: when that grant ends. */
+  roleEndsAt?: number | null
   /** Unix seconds: the grant ends when this second begins. Absent or null: the grant is permanent. */
   expiresAt?: number | null
   /** Present in a grant of a token: when the token was issued, in Unix milliseconds. */
@@ -12,6 +16,8 @@ export interface Grant {
 export interface StoredGrant extends Grant {
   /** When the grant was added, changed or removed, in Unix milliseconds. A removed grant is stored as expired. */
   setAt: number
+  /** When the role was sent, in Unix milliseconds. Absent: with the grant. */
+  roleSetAt?: number
 }
 
 /** What the permission provider answers about a user and a resource. */
@@ -67,8 +73,11 @@ export type Decision = Verdict & { accessType: AccessType }
 export type Basis =
   | { by: 'unauthenticated' | 'disabledOrganization' | 'disabledDocument' | 'public' | 'noGrant' }
   | { by: 'provider'; answer: ProviderAnswer | undefined }
-  /** `level`: 0 is the document, then come the folders from the nearest on, the last one is the organization. */
-  | { by: 'grant'; grant: Grant; level: number }
+  /**
+   * `level`: 0 is the document, then come the folders from the nearest on, the last one is the organization. `roleLevel`: the
+   * level whose grant gives the role, which `grant` has.
+   */
+  | { by: 'grant'; grant: Grant; level: number; roleLevel: number }
 
 /** A decision with its reasons. */
 export interface Reasoning {
@@ -134,7 +143,7 @@ export function effectiveAccess(
 /**
  * The grant of a session on one resource: the newer one of the stored grant and the token's grant (spec 25.3). A stored grant
  * that ended or was removed overrides older tokens. When the token's grant ends, the stored grant applies again. So merge
- * them at each decision, not at sign-in.
+ * them at each decision, not at sign-in. The role is the one that was sent last.
  */
 export function mergeGrants(
   stored: StoredGrant | undefined,
@@ -142,8 +151,22 @@ export function mergeGrants(
   nowSeconds: number,
 ): Grant | undefined {
   const tokenIsNewer = token && (!stored || token.issuedAt > stored.setAt)
-  return [tokenIsNewer ? token : undefined, stored].find((grant) => isLive(grant, nowSeconds))
+  const grant = [tokenIsNewer ? token : undefined, stored].find((one) => isLive(one, nowSeconds))
+  const hasRole = (one: Grant | undefined) => isLive(one, nowSeconds) && !one.hasDefaultRole
+  const tokenRoleIsNewer = token && (!stored || token.issuedAt > (stored.roleSetAt ?? stored.setAt))
+  const roles = tokenRoleIsNewer ? [token, stored] : [stored, token]
+  return grant && withRoleOf(grant, roles.find(hasRole))
 }
+
+function withRoleOf(grant: Grant, giver: Grant | undefined): Grant {
+  if (!giver || giver === grant) return grant
+  const end = endOf(giver)
+  const role = { accessRole: giver.accessRole, hasDefaultRole: giver.hasDefaultRole ?? false }
+  return { ...grant, ...role, ...(end < Infinity && { roleEndsAt: end }) }
+}
+
+/** When the grant or its role ends, in Unix seconds. */
+const endOf = ({ expiresAt, roleEndsAt }: Grant) => Math.min(expiresAt ?? Infinity, roleEndsAt ?? Infinity)
 
 /** Finds the first fact that decides, in the order of spec 25.4. */
 function findBasis(
@@ -157,11 +180,13 @@ function findBasis(
   if (organization.disabled) return { by: 'disabledOrganization' }
   if (document?.disabled) return { by: 'disabledDocument' }
   if (provider) return { by: 'provider', answer: provider.answer }
-  for (let level = 0; level < applicableLevels; level++) {
-    const grant = grantAt(subject, level)
-    if (isLive(grant, nowSeconds)) return { by: 'grant', grant, level }
-  }
-  return { by: accessType === 'public' ? 'public' : 'noGrant' }
+  const grants = Array.from({ length: applicableLevels }, (_, level) => grantAt(subject, level))
+  const level = grants.findIndex((one) => isLive(one, nowSeconds))
+  const grant = grants[level]
+  if (!grant) return { by: accessType === 'public' ? 'public' : 'noGrant' }
+  const giver = grants.findIndex((one) => isLive(one, nowSeconds) && !one.hasDefaultRole)
+  const roleLevel = giver < 0 ? level : giver
+  return { by: 'grant', grant: withRoleOf(grant, grants[roleLevel]), level, roleLevel }
 }
 
 function verdictOf(basis: Basis, nowSeconds: number): Verdict {
@@ -207,8 +232,9 @@ export function isLive(grant: Grant | undefined, nowSeconds: number): grant is G
   return grant.expiresAt == null || nowSeconds < grant.expiresAt
 }
 
-function allow({ accessRole, expiresAt }: Grant): Verdict {
-  return expiresAt == null ? { allowed: true, accessRole } : { allowed: true, accessRole, expiresAt }
+function allow(grant: Grant): Verdict {
+  const end = endOf(grant)
+  return { allowed: true, accessRole: grant.accessRole, ...(end < Infinity && { expiresAt: end }) }
 }
 
 function deny(reason: DenialReason): Verdict {

@@ -41,9 +41,9 @@ export function createUserAuthenticator(deps: UserAuthenticatorDeps): UserAuthen
     const { apiKey } = key
     const changed = [{ kind: 'access' as const, apiKey, userIds: [user.userId] }]
     const store = (db: Db) => signals.store(db, changed)
-    const { isNewMember } = await signIn(database, key, user, now, store)
+    const { hasChangedAccess } = await signIn(database, key, user, now, store)
     signedInAt.set(user, now)
-    if (isNewMember) signals.publish(changed)
+    if (hasChangedAccess) signals.publish(changed)
   }
 
   return async (headers) => {

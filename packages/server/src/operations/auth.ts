@@ -18,7 +18,12 @@ export const authHandlers: Handlers<Operations['auth']> = {
     refuseBackendUserId(input.userId)
     const userProperties = claims(input.userProperties)
     const resources = [
-      { type: 'organization', id: input.userProperties.organizationId, accessRole: 'editor' },
+      {
+        type: 'organization',
+        id: input.userProperties.organizationId,
+        accessRole: 'editor',
+        isDefaultRole: true,
+      },
     ]
     const user = { apiKey, userId: input.userId, userProperties, permissions: { resources } }
     return { token: await userTokens.sign(user, now) }
@@ -42,10 +47,16 @@ function claims({
   return { isAdmin: false, ...properties, email: email.trim() }
 }
 
-const toClaim = ({ level: { type, id, organizationId }, accessRole, expiresAt }: ResourceGrant) => ({
+const toClaim = ({
+  level: { type, id, organizationId },
+  accessRole,
+  hasDefaultRole,
+  expiresAt,
+}: ResourceGrant) => ({
   type,
   id,
   ...(type !== 'organization' && { organizationId }),
   accessRole,
+  ...(hasDefaultRole && { isDefaultRole: true }),
   ...(expiresAt !== null && { expiresAt }),
 })

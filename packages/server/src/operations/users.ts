@@ -31,7 +31,8 @@ export const userHandlers: Handlers<Operations['users']> = {
     const granted = [...items].flatMap(([userId, { accessRole: sent }]) => {
       const had = there.get(userId)
       if (had && sent === undefined) return []
-      return [{ userId, accessRole: sent ?? 'editor', expiresAt: had?.expiresAt ?? null }]
+      const role = { accessRole: sent ?? 'editor', hasDefaultRole: sent === undefined } as const
+      return [{ userId, ...role, expiresAt: had?.expiresAt ?? null }]
     })
     await grants.put(db, apiKey, level, granted, now)
     return outcomes(items.keys(), (userId) => ({

@@ -54,7 +54,7 @@ describe.each(stores)('sign-in on %s', (store) => {
 
   type User = Awaited<ReturnType<typeof userOf>>
   const signInUser = async (tenant: given.Tenant, user: User, database = server.database) =>
-    (await signIn(database, await keyOf(tenant), user, now())).isNewMember
+    (await signIn(database, await keyOf(tenant), user, now())).hasChangedAccess
 
   const organizationsOf = async ({ client }: given.Tenant) =>
     (await client.organizations.get()).data.map(({ id }) => id)
@@ -172,7 +172,7 @@ describe.each(stores)('sign-in on %s', (store) => {
     const older = await userOf(tenant, [organization('o1', { accessRole: 'viewer' })])
     try {
       server.clock.offsetMs = 1000
-      const newer = await userOf(tenant, [organization('o1')])
+      const newer = await userOf(tenant, [organization('o1', { accessRole: 'editor' })])
       server.clock.offsetMs = 2000
       expect(await signInUser(tenant, older)).toBe(true)
       const roles = async () => {

@@ -10,8 +10,8 @@ import type { TokenGrant, VerifiedUser } from '../tokens/token-claims.ts'
 type Key = Pick<ApiKey, 'apiKey' | 'options'>
 
 export interface SignedIn {
-  /** Whether the user became a member of an organization, which changes what the user's other sessions may do. */
-  isNewMember: boolean
+  /** Whether a membership was added or got its role, which changes what the user's other sessions may do. */
+  hasChangedAccess: boolean
   /** The photo and color of the user, from the profile after the sign-in. */
   look: Look
 }
@@ -19,19 +19,20 @@ export interface SignedIn {
 /**
  * Stores the contents of a user token when a client identifies with it (spec 7.1, 25.7): the organizations that it names,
  * the user's membership in them if the API key has `requireAutoOrgUser`, and the user's profile. Reads first, because most
- * users have signed in before, and thousands may reconnect at the same time. `onNewMember` runs in the transaction.
+ * users have signed in before, and thousands may reconnect at the same time. `onChange` runs in the transaction if memberships
+ * change.
  */
 export async function signIn(
   database: Database,
   key: Key,
   user: VerifiedUser,
   now: number,
-  onNewMember: (db: Db) => Promise<void> = async () => {},
+  onChange: (db: Db) => Promise<void> = async () => {},
 ): Promise<SignedIn> {
   const { apiKey } = key
   const { userId } = user
-  const signedIn = ({ memberships, profile: { stored, missing } }: Missing): SignedIn => ({
-    isNewMember: memberships.length > 0,
+  const signedIn = ({ memberships, roles, profile: { stored, missing } }: Missing): SignedIn => ({
+    hasChangedAccess: memberships.length > 0 || roles.length > 0,
     look: lookOf(userId, {
       photoUrl: missing?.photoUrl ?? stored.photoUrl,
       color: missing?.color ?? stored.color,
@@ -46,16 +47,20 @@ export async function signIn(
     const added = missing.organizationIds.map((organizationId) => ({ organizationId, data: {} }))
     await organizations.add(db, apiKey, added, now)
     if (missing.profile.missing) await users.putSignedIn(db, apiKey, userId, missing.profile.missing, now)
-    const memberships = missing.memberships.map(({ id, accessRole, expiresAt }) => ({
+    const memberships = missing.memberships.map(({ id, accessRole, hasDefaultRole = false, expiresAt }) => ({
       level: grants.organizationLevel(id),
       userId,
       accessRole,
+      hasDefaultRole,
       expiresAt,
     }))
     // The membership gets the time of the token: it never overrides a newer grant, and later changes override it.
     await grants.putAll(db, apiKey, memberships, now, user.issuedAt)
-    if (memberships.length > 0) await onNewMember(db)
-    return signedIn(missing)
+    for (const { id: organizationId, accessRole } of missing.roles)
+      await grants.setDefaultRole(db, apiKey, { organizationId, userId }, accessRole, user.issuedAt)
+    const done = signedIn(missing)
+    if (done.hasChangedAccess) await onChange(db)
+    return done
   }, apiKey)
 }
 
@@ -82,6 +87,8 @@ export async function ensureDocument<Refusal>(
 interface Missing {
   organizationIds: readonly string[]
   memberships: readonly TokenGrant[]
+  /** The roles of memberships whose role nobody has sent before. */
+  roles: readonly TokenGrant[]
   profile: {
     stored: Profile
     /** The fields to set. Undefined: the stored profile is up to date. */
@@ -90,8 +97,8 @@ interface Missing {
 }
 
 /** Whether nothing is missing. */
-const isComplete = ({ organizationIds, memberships, profile }: Missing) =>
-  organizationIds.length === 0 && memberships.length === 0 && profile.missing === undefined
+const isComplete = ({ organizationIds, memberships, roles, profile }: Missing) =>
+  [organizationIds, memberships, roles].every(({ length }) => length === 0) && profile.missing === undefined
 
 async function findMissing(
   db: Db,
@@ -113,9 +120,11 @@ async function findMissing(
   const organizationIds = ids.filter((id) => !there.has(id))
   const memberships = options.requireAutoOrgUser ? named.filter(({ id }) => !memberOf.current.has(id)) : []
 
+  const roles = named.filter(({ id, hasDefaultRole }) => !hasDefaultRole && memberOf.withDefaultRole.has(id))
+
   const stored = await users.findProfile(db, apiKey, user.userId)
   const profile = { stored: stored?.profile ?? {}, missing: missingOf(user, stored) }
-  return { organizationIds, memberships, profile }
+  return { organizationIds, memberships, roles, profile }
 }
 
 /**

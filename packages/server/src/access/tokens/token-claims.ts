@@ -11,6 +11,8 @@ export const userTokenSeconds = 48 * 60 * 60
 /** A grant on one level in a user token, for the sessions that use the token (spec 25.3). */
 export interface TokenGrant extends Level {
   accessRole: AccessRole
+  /** Whether nobody sent the role when the token was issued. */
+  hasDefaultRole?: boolean
   /** Unix seconds. Null: the grant ends with the token. */
   expiresAt: number | null
   /** When the token was issued, in Unix milliseconds. */
@@ -90,14 +92,16 @@ export function readClaims(claims: Record<string, unknown>): VerifiedUser | unde
 
 function readGrant(resource: unknown, issuedAt: number): TokenGrant | undefined {
   if (!isObject(resource)) return undefined
-  const { type, id, accessRole, expiresAt = null } = resource
+  const { type, id, accessRole, isDefaultRole = false, expiresAt = null } = resource
   const organizationId = type === 'organization' ? id : resource.organizationId
   if (type !== 'organization' && type !== 'folder' && type !== 'document' && type !== 'context')
     return undefined
   if (accessRole !== 'viewer' && accessRole !== 'editor') return undefined
+  if (typeof isDefaultRole !== 'boolean') return undefined
   if (!isChosenId(id) || !isChosenId(organizationId) || !(expiresAt === null || isSeconds(expiresAt)))
     return undefined
-  return { organizationId, type, id, accessRole, expiresAt, issuedAt }
+  const grant = { organizationId, type, id, accessRole, expiresAt, issuedAt } as const
+  return isDefaultRole ? { ...grant, hasDefaultRole: true } : grant
 }
 
 const isSeconds = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0

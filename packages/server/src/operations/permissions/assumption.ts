@@ -1,5 +1,5 @@
 import { ApiError, type AssumedToken, type Assumption } from '@plenum/protocol'
-import { mergeGrants, type StoredGrant } from '../../access/permissions.ts'
+import { isLive, mergeGrants, type StoredGrant } from '../../access/permissions.ts'
 import type { Overlay, SubjectInTree } from '../../access/subjects.ts'
 import { type TokenGrant, userTokenSeconds } from '../../access/tokens/token-claims.ts'
 import { removed } from '../../store/access/removed-grants.ts'
@@ -28,12 +28,23 @@ export function assumedGrants(assume: Assumption, { organizationId, removedAt, n
   )
   return (type, id, stored) => {
     const key = keyOf({ type, id })
-    const changed = changes.get(key) ?? stored
+    const changed = withStoredRole(changes.get(key), stored, now) ?? stored
     const granted = token.get(key)
     // As for sessions: tokens from before the user was removed from the organization grant nothing in it.
     if (granted && granted.issuedAt <= removedAt) return changed ?? { ...granted, expiresAt: removed }
     return mergeGrants(changed, granted, Math.floor(now / 1000)) ?? changed ?? granted
   }
+}
+
+/** As `permissions.add`: a grant without a role keeps the role of the grant that it replaces. */
+function withStoredRole(
+  changed: StoredGrant | undefined,
+  stored: StoredGrant | undefined,
+  now: number,
+): StoredGrant | undefined {
+  if (!changed?.hasDefaultRole || !stored || !isLive(stored, now / 1000)) return changed
+  const { accessRole, hasDefaultRole = false, roleSetAt = stored.setAt } = stored
+  return { ...changed, accessRole, hasDefaultRole, roleSetAt }
 }
 
 /** Throws if an assumed grant is on something else than a level of the subject: it could never have an effect. */

@@ -85,6 +85,7 @@ function situationOf(
     levels: numbered.filter((level) => level !== undefined),
     definer: numbered[definer],
     decider: basis.by === 'grant' ? numbered[basis.level] : undefined,
+    roleGiver: basis.by === 'grant' ? numbered[basis.roleLevel] : undefined,
   }
 }
 
@@ -123,6 +124,7 @@ function presentLevel(level: Level, situation: Situation): ExplainedLevel {
       state && {
         grant: {
           ...(state !== 'removed' && { accessRole: grant.accessRole }),
+          ...(state !== 'removed' && grant.hasDefaultRole && { isDefaultRole: true }),
           ...(state !== 'removed' && grant.expiresAt != null && { expiresAt: grant.expiresAt }),
           state,
           source: grant.issuedAt === undefined ? 'stored' : 'token',

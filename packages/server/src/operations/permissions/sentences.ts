@@ -24,6 +24,8 @@ export interface Situation {
   definer: Level | undefined
   /** The level whose grant decides, if one does. */
   decider: Level | undefined
+  /** The level whose grant gives the role, if a grant decides. */
+  roleGiver: Level | undefined
 }
 
 /** Why the user may do this and no more, and what would give access to a user who has none. */
@@ -39,7 +41,7 @@ export function describeDecision(situation: Situation, nowSeconds: number): stri
     case 'provider':
       return describeAnswer(basis.answer, nowSeconds)
     case 'grant':
-      return `The most specific grant that applies is the one on ${nameOf(decider)}. ${describeRole(basis.grant.accessRole)}`
+      return `The most specific grant that applies is the one on ${nameOf(decider)}. ${describeGivenRole(situation, basis.grant)}`
     case 'public':
       return `${describeType(situation)} Every user may read and write it, unless a grant makes the user a viewer. ${describeMissing(situation)}`
     case 'noGrant':
@@ -72,9 +74,27 @@ function describeGrant(level: Level, where: string, situation: Situation): strin
   const blocker = blockers[situation.basis.by]
   if (blocker) return `${subject} does not apply ${blocker}.`
   if (!isApplicable) return `${subject} does not apply: ${whyNotApplicable(level, situation)}.`
-  return situation.decider === level
-    ? `${subject} gives the role ${grant.accessRole}.`
-    : `${subject} applies, but the one on ${nameOf(situation.decider)} is more specific and gives the role.`
+  return `${subject} ${describeContribution(level, grant, situation)}.`
+}
+
+/** What a grant that applies contributes. */
+function describeContribution(level: Level, grant: Grant, { decider, roleGiver }: Situation): string {
+  if (decider !== level && roleGiver !== level)
+    return `applies, but the one on ${nameOf(roleGiver)} is more specific and gives the role`
+  if (decider !== level)
+    return `gives the role ${grant.accessRole}, because nobody sent one for ${nameOf(decider)}`
+  if (roleGiver !== level) return 'gives access. Nobody sent a role with it'
+  if (grant.hasDefaultRole)
+    return `gives the role ${grant.accessRole}, the default. Nobody sent a role with it`
+  return `gives the role ${grant.accessRole}`
+}
+
+function describeGivenRole({ decider, roleGiver }: Situation, grant: Grant): string {
+  if (roleGiver !== decider)
+    return `Nobody sent a role with it, so the one on ${nameOf(roleGiver)} gives it. ${describeRole(grant.accessRole)}`
+  const role = describeRole(grant.accessRole)
+  if (!grant.hasDefaultRole) return role
+  return `${role} This is the default, because nobody sent a role. In sessions whose token has a role, that role applies.`
 }
 
 /** What decides before grants, as the reason why no grant applies. */

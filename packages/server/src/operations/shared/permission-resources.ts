@@ -5,6 +5,8 @@ import { byId } from './batches.ts'
 export interface ResourceGrant {
   level: Level
   accessRole: 'viewer' | 'editor'
+  /** Whether the caller did not send the role. */
+  hasDefaultRole?: boolean
   /** Unix seconds. Null: the grant never expires. */
   expiresAt: number | null
 }
@@ -21,6 +23,7 @@ export const readGrants = (resources: readonly PermissionResource[], field?: str
   [...byLevel(resources, field).values()].map((resource) => ({
     level: toLevel(resource),
     accessRole: resource.accessRole ?? 'editor',
+    ...(resource.accessRole === undefined && { hasDefaultRole: true }),
     expiresAt: resource.expiresAt === undefined ? null : toSeconds(resource.expiresAt),
   }))
 

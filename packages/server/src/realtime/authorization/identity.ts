@@ -84,13 +84,13 @@ export async function identifyUser(
   const changed = [{ kind: 'access' as const, apiKey, userIds: [user.userId] }]
   const publish = () => signals.publish(changed)
   const store = (db: Db) => signals.store(db, changed)
-  const { isNewMember, look } = await signIn(database, known.caller, user, now(), store).catch(
+  const { hasChangedAccess, look } = await signIn(database, known.caller, user, now(), store).catch(
     (error: unknown) => {
       if (mayBeCommitted(error)) void whenCertain(database).then(publish)
       throw error
     },
   )
-  if (isNewMember) publish()
+  if (hasChangedAccess) publish()
   return userIdentity(user, look)
 }
 

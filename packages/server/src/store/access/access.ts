@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../engine/db.ts'
-import type { Grant } from './grants.ts'
+import { type Grant, isDefaultRole } from './grants.ts'
 import { prepared, sqliteOf } from '../engine/prepared.ts'
 import type { GrantTable } from '../schema/schema.ts'
 import { padded } from '../engine/slices.ts'
@@ -83,7 +83,7 @@ const selectGrants = (db: Db, of: Pick<GrantsOf, keyof GrantsOf>) => {
   ]
   const query = db
     .selectFrom('grants')
-    .select(['resource_type', 'resource_id', 'user_id', 'access_role', 'expires_at', 'set_at'])
+    .select(['resource_type', 'resource_id', 'user_id', 'access_role', 'expires_at', 'set_at', 'role_set_at'])
     .where('api_key', '=', of.apiKey)
     .where('organization_id', '=', of.organizationId)
     .where('user_id', 'in', of.userIds)
@@ -119,6 +119,26 @@ export interface StoredGrant extends Grant {
   id: string
   /** Epoch milliseconds. */
   setAt: number
+  /** When the role was sent, in Unix milliseconds. Absent: with the grant. */
+  roleSetAt?: number
+}
+
+type GrantRow = Pick<
+  GrantTable,
+  'resource_type' | 'resource_id' | 'access_role' | 'expires_at' | 'set_at' | 'role_set_at'
+>
+
+export function toStoredGrant(userId: string, row: GrantRow): StoredGrant {
+  const { access_role: accessRole, role_set_at: roleSetAt } = row
+  return {
+    type: row.resource_type,
+    id: row.resource_id,
+    userId,
+    accessRole,
+    expiresAt: row.expires_at,
+    setAt: row.set_at,
+    ...(isDefaultRole(row) ? { hasDefaultRole: true } : roleSetAt !== null && { roleSetAt }),
+  }
 }
 
 /**
@@ -146,12 +166,5 @@ export async function findGrants(
         : await selectGrants(db, of).execute()
     found.push(...rows)
   }
-  return found.map((row) => ({
-    type: row.resource_type,
-    id: row.resource_id,
-    userId: row.user_id,
-    accessRole: row.access_role,
-    expiresAt: row.expires_at,
-    setAt: row.set_at,
-  }))
+  return found.map((row) => toStoredGrant(row.user_id, row))
 }

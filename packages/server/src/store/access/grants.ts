@@ -3,6 +3,7 @@ import type { Db } from '../engine/db.ts'
 import { batched } from '../engine/batched.ts'
 import { inLockOrder } from '../engine/lock-order.ts'
 import { prepared, sqliteOf } from '../engine/prepared.ts'
+import type { GrantTable } from '../schema/schema.ts'
 
 /** What a user can be granted: an organization, one of its folders or documents, or a field of the access context there. */
 export interface Level {
@@ -15,6 +16,8 @@ export interface Level {
 export interface Grant {
   userId: string
   accessRole: 'viewer' | 'editor'
+  /** Whether nobody sent the role. Then another grant of the user may give it (spec 25.3.5). */
+  hasDefaultRole?: boolean
   /** Unix seconds; null if the grant does not expire. */
   expiresAt: number | null
 }
@@ -26,8 +29,8 @@ export const organizationLevel = (organizationId: string): Level => ({
 })
 
 /**
- * Sets one grant per user. It replaces role and expiry of an earlier grant. The user keeps the position in lists, unless
- * the earlier grant had expired or was removed.
+ * Sets one grant per user. It replaces expiry and role of an earlier grant; a default role replaces only that of a grant that
+ * had expired or was removed. The user keeps the position in lists, unless the earlier grant had expired or was removed.
  */
 export async function put(
   db: Db,
@@ -58,11 +61,12 @@ export async function putAll(
     apiKey,
     grants.map(({ userId }) => userId),
   )
+  const seconds = Math.floor(now / 1000)
   await db
     .insertInto('grants')
     .values(
       inLockOrder(grants, ({ level, userId }) => `${level.type}\0${level.id}\0${userId}`).map(
-        ({ level, userId, accessRole, expiresAt }) => ({
+        ({ level, userId, accessRole, hasDefaultRole, expiresAt }) => ({
           api_key: apiKey,
           organization_id: level.organizationId,
           resource_type: level.type,
@@ -71,6 +75,7 @@ export async function putAll(
           access_role: accessRole,
           expires_at: expiresAt,
           set_at: setAt,
+          role_set_at: hasDefaultRole ? 0 : null,
           created_at: now,
         }),
       ),
@@ -78,17 +83,34 @@ export async function putAll(
     .onConflict((conflict) =>
       conflict
         .columns(['api_key', 'organization_id', 'resource_type', 'resource_id', 'user_id'])
-        .doUpdateSet((eb) => ({
-          access_role: eb.ref('excluded.access_role'),
-          expires_at: eb.ref('excluded.expires_at'),
-          set_at: eb.ref('excluded.set_at'),
-          created_at: eb
-            .case()
-            .when('grants.expires_at', '<=', Math.floor(now / 1000))
-            .then(eb.ref('excluded.created_at'))
-            .else(eb.ref('grants.created_at'))
-            .end(),
-        })),
+        .doUpdateSet((eb) => {
+          const keepsRole = eb.and([
+            eb('excluded.role_set_at', '=', 0),
+            eb.or([eb('grants.expires_at', 'is', null), eb('grants.expires_at', '>', seconds)]),
+          ])
+          return {
+            access_role: eb
+              .case()
+              .when(keepsRole)
+              .then(eb.ref('grants.access_role'))
+              .else(eb.ref('excluded.access_role'))
+              .end(),
+            role_set_at: eb
+              .case()
+              .when(keepsRole)
+              .then(eb.fn.coalesce('grants.role_set_at', 'grants.set_at'))
+              .else(eb.ref('excluded.role_set_at'))
+              .end(),
+            expires_at: eb.ref('excluded.expires_at'),
+            set_at: eb.ref('excluded.set_at'),
+            created_at: eb
+              .case()
+              .when('grants.expires_at', '<=', seconds)
+              .then(eb.ref('excluded.created_at'))
+              .else(eb.ref('grants.created_at'))
+              .end(),
+          }
+        }),
     )
     .execute()
 }
@@ -157,7 +179,7 @@ const selectMemberships = prepared(
   ) =>
     db
       .selectFrom('grants')
-      .select(['organization_id', 'expires_at'])
+      .select(['organization_id', 'access_role', 'expires_at', 'role_set_at'])
       .where('api_key', '=', of.apiKey)
       .where('organization_id', 'in', of.organizationIds)
       .where('resource_type', '=', 'organization')
@@ -172,28 +194,59 @@ const selectMemberships = prepared(
   { isSmallRead: true },
 )
 
-/**
- * Of at most 500 organizations, returns those that the user is a member of, and those in which the membership has ended and
- * was last changed at or after `since`.
- */
+export interface Memberships {
+  /** The organizations that the user is a member of. */
+  current: Set<string>
+  /** Those of them where nobody sent the role. */
+  withDefaultRole: Set<string>
+  /** The organizations in which the membership has ended, if it was changed at or after `since`. */
+  endedSince: Set<string>
+}
+
+/** The memberships of the user in at most 500 organizations. */
 export async function findMemberships(
   db: Db,
   apiKey: string,
   userId: string,
   organizationIds: readonly string[],
   { since, now }: { since: number; now: number },
-): Promise<{ current: Set<string>; endedSince: Set<string> }> {
-  const current = new Set<string>()
-  const endedSince = new Set<string>()
+): Promise<Memberships> {
+  const found: Memberships = { current: new Set(), withDefaultRole: new Set(), endedSince: new Set() }
   if (organizationIds.length > 0) {
     const seconds = Math.floor(now / 1000)
     const rows = await selectMemberships(db, { apiKey, userId, organizationIds, since, seconds })
-    for (const { organization_id: id, expires_at: end } of rows) {
-      if (end === null || end > seconds) current.add(id)
-      else endedSince.add(id)
+    for (const row of rows) {
+      const { organization_id: id, expires_at: end } = row
+      const isCurrent = end === null || end > seconds
+      found[isCurrent ? 'current' : 'endedSince'].add(id)
+      if (isCurrent && isDefaultRole(row)) found.withDefaultRole.add(id)
     }
   }
-  return { current, endedSince }
+  return found
+}
+
+/** A server of an earlier version changes `access_role` only, so a viewer always has a role that somebody sent. */
+export const isDefaultRole = (row: Pick<GrantTable, 'access_role' | 'role_set_at'>): boolean =>
+  row.role_set_at === 0 && row.access_role === 'editor'
+
+/** Sets the role of a membership that has the default role. */
+export async function setDefaultRole(
+  db: Db,
+  apiKey: string,
+  { organizationId, userId }: { organizationId: string; userId: string },
+  accessRole: Grant['accessRole'],
+  sentAt: number,
+): Promise<void> {
+  await db
+    .updateTable('grants')
+    .set({ access_role: accessRole, role_set_at: sentAt })
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('resource_type', '=', 'organization')
+    .where('resource_id', '=', organizationId)
+    .where('user_id', '=', userId)
+    .where('role_set_at', '=', 0)
+    .execute()
 }
 
 export async function setRole(
@@ -207,7 +260,7 @@ export async function setRole(
   if (userIds.length === 0) return
   await db
     .updateTable('grants')
-    .set({ access_role: accessRole, set_at: now })
+    .set({ access_role: accessRole, set_at: now, role_set_at: null })
     .where('api_key', '=', apiKey)
     .where('organization_id', '=', level.organizationId)
     .where('resource_type', '=', level.type)

@@ -1,7 +1,7 @@
 import type { Db } from '../engine/db.ts'
 import { padded } from '../engine/slices.ts'
 import { prepared } from '../engine/prepared.ts'
-import type { StoredGrant } from './access.ts'
+import { type StoredGrant, toStoredGrant } from './access.ts'
 
 const columns = [
   'organization_id',
@@ -10,6 +10,7 @@ const columns = [
   'access_role',
   'expires_at',
   'set_at',
+  'role_set_at',
 ] as const
 
 const selectMemberships = prepared(
@@ -32,7 +33,7 @@ export async function findMemberships(
   organizationIds: readonly string[],
 ): Promise<StoredGrant[]> {
   const rows = await selectMemberships(db, { apiKey, userId, organizationIds: padded(organizationIds) })
-  return rows.map((row) => toGrant(userId, row))
+  return rows.map((row) => toStoredGrant(userId, row))
 }
 
 const selectAccessFields = prepared((db, of: { apiKey: string; userId: string; organizationId: string }) =>
@@ -53,7 +54,7 @@ export async function findAccessFields(
   organizationId: string,
 ): Promise<StoredGrant[]> {
   const rows = await selectAccessFields(db, { apiKey, userId, organizationId })
-  return rows.map((row) => toGrant(userId, row))
+  return rows.map((row) => toStoredGrant(userId, row))
 }
 
 const selectRemoval = prepared(
@@ -101,20 +102,3 @@ export async function findHolders(
     .execute()
   return rows.map((row) => ({ id: row.resource_id, userId: row.user_id }))
 }
-
-interface Row {
-  resource_type: StoredGrant['type']
-  resource_id: string
-  access_role: StoredGrant['accessRole']
-  expires_at: number | null
-  set_at: number
-}
-
-const toGrant = (userId: string, row: Row): StoredGrant => ({
-  type: row.resource_type,
-  id: row.resource_id,
-  userId,
-  accessRole: row.access_role,
-  expiresAt: row.expires_at,
-  setAt: row.set_at,
-})

@@ -27,6 +27,7 @@ import * as signals from './0028-signals.ts'
 import * as tenantKeys from './0029-tenant-keys.ts'
 import * as addressCalls from './0030-address-calls.ts'
 import * as imports from './0031-imports.ts'
+import * as defaultRoles from './0032-default-roles.ts'
 import type { Migrations } from './migration.ts'
 
 /** The migrations run in this order, forward only. */
@@ -60,4 +61,5 @@ export const migrations: Migrations = {
   '0029-tenant-keys': tenantKeys,
   '0030-address-calls': addressCalls,
   '0031-imports': imports,
+  '0032-default-roles': defaultRoles,
 }

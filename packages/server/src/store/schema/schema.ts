@@ -175,6 +175,8 @@ export interface GrantTable {
   expires_at: number | null
   /** When role and expiry were set or removed. For a grant that sign-in reads from a token: the token's time. */
   set_at: number
+  /** When the role was sent. Null: with the grant. 0: never, so `access_role` is the default. */
+  role_set_at: number | null
   created_at: number
 }
 

@@ -140,7 +140,7 @@ describe.each(stores)('tokens and later changes of access on %s', (store) => {
       ({ client }) => client.permissions.add(onAda({ ...document, accessRole: 'viewer' })),
     ],
   ])(
-    '[25.3] [R9.2] [25.3.1] %s with the role viewer makes an older token read-only, and a newer token can write',
+    '[25.3] [R9.2] [25.3.1] %s with the role viewer makes an older token read-only, and a newer token with the role editor can write',
     async (_, accessType, demote) => {
       const tenant = await scene(accessType)
       const resources = accessType === 'restricted' ? [document] : [organization]
@@ -158,7 +158,8 @@ describe.each(stores)('tokens and later changes of access on %s', (store) => {
       again.text.insert(0, 'forged ')
       expect(await textAfter(tenant, again)).toBe('mine')
       again.provider.destroy()
-      const newer = await connected(await tokenFor(tenant, 'ada', { resources }))
+      const raised = resources.map((resource) => ({ ...resource, accessRole: 'editor' as const }))
+      const newer = await connected(await tokenFor(tenant, 'ada', { resources: raised }))
       newer.text.insert(0, 'all ')
       expect(await textAfter(tenant, newer)).toBe('all mine')
     },

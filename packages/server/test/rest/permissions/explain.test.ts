@@ -78,7 +78,13 @@ describe.each(stores)('explain on %s', (store) => {
             {
               type: 'organization',
               id: 'o1',
-              grant: { accessRole: 'editor', state: 'live', source: 'stored', applies: false },
+              grant: {
+                accessRole: 'editor',
+                isDefaultRole: true,
+                state: 'live',
+                source: 'stored',
+                applies: false,
+              },
               message:
                 'The grant on the organization does not apply: grants on the organization do not open restricted documents.',
             },
@@ -272,7 +278,7 @@ describe.each(stores)('explain on %s', (store) => {
 
   test('[7.9.4] the grants of a token are named as such, and those of a removed user or an expired token do not apply', async () => {
     const { client } = await restrictedScene()
-    const resources = [document('deep')]
+    const resources = [{ ...document('deep'), accessRole: 'editor' as const }]
     const assumedWith = async (issuedAtMs?: number) => {
       const token = { resources, ...(issuedAtMs !== undefined && { issuedAtMs }) }
       return (await explain(client, { ...deep, assume: { token } })).assumed

@@ -49,7 +49,7 @@ describe.each(stores)('permissions on %s', (store) => {
       })
     })
 
-    test('[7.3] a second add replaces the role and the expiry', async () => {
+    test('[7.3] [25.3.5] a second add replaces the expiry, and the role if one is sent', async () => {
       const { client } = await scene()
       const expiresAt = nowSeconds() + 3600
       await grant(client, 'u1', { ...organization, accessRole: 'viewer', expiresAt })
@@ -57,7 +57,11 @@ describe.each(stores)('permissions on %s', (store) => {
         organization: { o1: { accessRole: 'viewer', expiresAt } },
       })
       await grant(client, 'u1', organization)
-      expect(await permissionsOf(client, 'u1')).toEqual({ organization: { o1: { accessRole: 'editor' } } })
+      expect(await permissionsOf(client, 'u1')).toEqual({ organization: { o1: { accessRole: 'viewer' } } })
+      await grant(client, 'u1', { ...organization, accessRole: 'editor', expiresAt })
+      expect(await permissionsOf(client, 'u1')).toEqual({
+        organization: { o1: { accessRole: 'editor', expiresAt } },
+      })
     })
 
     test('[7.3] [0.6.4] add stores an expiry in milliseconds as seconds', async () => {

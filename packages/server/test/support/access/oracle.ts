@@ -16,7 +16,7 @@ export interface DocumentLevels {
 
 export interface Grant {
   level: string
-  /** Default: `editor`. */
+  /** Undefined: nobody sent a role. */
   role?: Role
   /** Unix seconds. */
   expiresAt?: number
@@ -31,13 +31,18 @@ export interface UserGrants {
 
 const isLive = ({ expiresAt }: Grant, at: number) => expiresAt === undefined || at < expiresAt
 
-/** The applicable grants. On one level the newer one wins; a stored grant that ended still overrides an older token. */
+/**
+ * The applicable grants. On one level the newer one wins; a stored grant that ended still overrides an older token. The role is
+ * the last one that was sent (25.3.5).
+ */
 function applicable({ stored, token, newer }: UserGrants, at: number): Grant[] {
   const both = [stored, token].flatMap((grant) => grant ?? [])
   const live = both.filter((grant) => isLive(grant, at))
   if (!stored || !token || stored.level !== token.level) return live
-  if (newer === 'stored') return live.filter((grant) => grant === stored)
-  return live.includes(token) ? [token] : live
+  if (newer === 'stored' && !live.includes(stored)) return []
+  const newestFirst = live.sort((a) => (a === (newer === 'stored' ? stored : token) ? -1 : 1))
+  const role = newestFirst.find((grant) => grant.role)?.role
+  return newestFirst.slice(0, 1).map((grant) => ({ ...grant, ...(role && { role }) }))
 }
 
 /** The role of the user in the document at the time `at`, in Unix seconds. */
@@ -53,7 +58,6 @@ export function expectedRole(
   // `restricted`: grants apply at or below the level that defines the type, and never on the organization.
   const above = type !== 'restricted' ? levels.length : definedAt < 0 ? organization : definedAt + 1
   const found = levels.slice(0, above).map((level) => applied.find((grant) => grant.level === level))
-  const mostSpecific = found.find((grant) => grant !== undefined)
-  if (mostSpecific) return mostSpecific.role ?? 'editor'
+  if (found.some((grant) => grant !== undefined)) return found.find((grant) => grant?.role)?.role ?? 'editor'
   return type === 'public' ? 'editor' : 'denied'
 }
