@@ -33,6 +33,7 @@ const defaults: Config = {
   outgoingPrivateAddresses: 'refused',
   webhookAllowedRanges: [],
   defaultDocumentAccess: 'public',
+  defaultDocumentCreation: 'clients',
   eventRetentionDays: 30,
   requestTimeoutSeconds: 30,
   shutdownSeconds: 10,
@@ -107,6 +108,7 @@ const choices: [name: string, key: Key, accepted: readonly string[]][] = [
   ['WORKSPACE_CREATION', 'workspaceCreation', ['open', 'closed']],
   ['OUTGOING_PRIVATE_ADDRESSES', 'outgoingPrivateAddresses', ['refused', 'allowed']],
   ['DEFAULT_DOCUMENT_ACCESS', 'defaultDocumentAccess', ['public', 'organizationPrivate', 'restricted']],
+  ['DEFAULT_DOCUMENT_CREATION', 'defaultDocumentCreation', ['clients', 'backends']],
 ]
 const addresses: [name: string, key: Key, accepted: string[], protocols: string][] = [
   [

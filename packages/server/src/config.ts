@@ -84,6 +84,7 @@ export interface Config {
   webhookAllowedRanges: readonly string[]
   /** The default access type of documents under new API keys. */
   defaultDocumentAccess: ApiKeyOptions['defaultDocumentAccessType']
+  defaultDocumentCreation: ApiKeyOptions['documentCreation']
   /** How long events stay in the event log. */
   eventRetentionDays: number
   /** How long a request may take to arrive. Its headers may take at most 10 seconds. */
@@ -223,6 +224,7 @@ export function readConfig(env: Environment): Config {
     outgoingPrivateAddresses: choice('OUTGOING_PRIVATE_ADDRESSES', ['refused', 'allowed'], 'refused'),
     webhookAllowedRanges: ranges('WEBHOOK_ALLOW_CIDR'),
     defaultDocumentAccess: choice('DEFAULT_DOCUMENT_ACCESS', documentAccess, 'public'),
+    defaultDocumentCreation: choice('DEFAULT_DOCUMENT_CREATION', ['clients', 'backends'], 'clients'),
     eventRetentionDays: integer('EVENT_RETENTION_DAYS', 30, 1, 3650),
     requestTimeoutSeconds: integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 3600),
     shutdownSeconds: integer('SHUTDOWN_SECONDS', 10, 1, 300),
@@ -265,3 +267,14 @@ export function settingNames(): string[] {
   readConfig(new Proxy({}, { get: (_, name) => void names.add(String(name)) }))
   return [...names]
 }
+
+/** The options of API keys that are created from now on. */
+export const newKeyOptionsOf = ({
+  defaultDocumentAccess,
+  defaultDocumentCreation,
+}: Pick<Config, 'defaultDocumentAccess' | 'defaultDocumentCreation'>) => ({
+  defaultDocumentAccessType: defaultDocumentAccess,
+  documentCreation: defaultDocumentCreation,
+})
+
+export type NewKeyOptions = ReturnType<typeof newKeyOptionsOf>

@@ -13,7 +13,7 @@ import { createIdempotency } from './calls/idempotency.ts'
 import { createRateLimits } from './calls/limits/rate-limits.ts'
 import type { Services } from './calls/services.ts'
 import { SubjectQueues } from './calls/limits/subject-queues.ts'
-import { type Config, ConfigError } from './config.ts'
+import { type Config, ConfigError, newKeyOptionsOf } from './config.ts'
 import { createDeliverMail } from './deliveries/emails/deliver-mail.ts'
 import { createMailTransport } from './deliveries/emails/transports/server-transport.ts'
 import { createSendEmail } from './deliveries/emails/send-email.ts'
@@ -214,7 +214,7 @@ export function createServer(deps: ServerDeps): Server {
     snapshots,
     editorEventsWantedBy: editorEvents.wantedBy,
     workspaceCreation: config.workspaceCreation,
-    defaultDocumentAccess: config.defaultDocumentAccess,
+    newKeyOptions: newKeyOptionsOf(config),
     eventRetentionDays: config.eventRetentionDays,
     isWebhookUrl: (url) => isCallableUrl(url, isWebhookAddress),
     consoleHosts: config.consoleHosts,

@@ -9,6 +9,11 @@ export interface ApiKeyConfig {
   planInfo: PlanInfo
   /** The `accessType` of documents and folders that neither set nor inherit one. */
   defaultDocumentAccessType: AccessType
+  /**
+   * Who creates documents. `clients`: also a client that opens a document which does not exist, if its user
+   * may write in it. `backends`: only backends, and clients open only documents that exist.
+   */
+  documentCreation: 'clients' | 'backends'
   /** Whether users can make comments private. Backends always can. */
   isPrivateCommentsEnabled: boolean
   /** Stored without effect: clients always need a valid user token. */
@@ -30,6 +35,11 @@ export interface ApiKeyOptions {
   requireAutoOrgUser?: boolean
   /** The `accessType` of documents and folders that neither set nor inherit one. */
   defaultDocumentAccessType?: AccessType
+  /**
+   * Who creates documents. `clients`: also a client that opens a document which does not exist, if its user
+   * may write in it. `backends`: only backends, and clients open only documents that exist.
+   */
+  documentCreation?: 'clients' | 'backends'
   /** Whether the operations that read lists can be called. */
   useAdvancedQueries?: boolean
   /** Whether notifications can be added and read. */

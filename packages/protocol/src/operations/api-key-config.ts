@@ -22,6 +22,7 @@ export const apiKeyConfig = {
         ownerEmail: 'owner@example.com',
         planInfo: { type: 'sdk test' },
         defaultDocumentAccessType: 'public',
+        documentCreation: 'clients',
         isPrivateCommentsEnabled: false,
         requireJwtToken: false,
         requireAutoOrgUser: true,

@@ -57,6 +57,10 @@ const DefaultDocumentAccessType = described(
   AccessType,
   'The `accessType` of documents and folders that neither set nor inherit one.',
 )
+const DocumentCreation = choice(
+  ['clients', 'backends'],
+  'Who creates documents. `clients`: also a client that opens a document which does not exist, if its user may write in it. `backends`: only backends, and clients open only documents that exist.',
+)
 const RequireJwtToken = flag('Stored without effect: clients always need a valid user token.')
 const UseAdvancedQueries = flag('Whether the operations that read lists can be called.')
 
@@ -72,6 +76,7 @@ export const ApiKeyOptions = Type.Object({
   requireJwtToken: Type.Optional(RequireJwtToken),
   requireAutoOrgUser: Type.Optional(RequireAutoOrgUser),
   defaultDocumentAccessType: Type.Optional(DefaultDocumentAccessType),
+  documentCreation: Type.Optional(DocumentCreation),
   useAdvancedQueries: Type.Optional(UseAdvancedQueries),
   useNotificationService: Type.Optional(UseNotificationService),
 })
@@ -83,6 +88,7 @@ export const ApiKeyConfig = Type.Object({
   ownerEmail: text('Email address of the owner.'),
   planInfo: described(PlanInfo, 'The plan of the API key.'),
   defaultDocumentAccessType: DefaultDocumentAccessType,
+  documentCreation: DocumentCreation,
   isPrivateCommentsEnabled: EnablePrivateComments,
   requireJwtToken: RequireJwtToken,
   requireAutoOrgUser: RequireAutoOrgUser,

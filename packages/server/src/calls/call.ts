@@ -13,7 +13,7 @@ import type { UserSession } from '../access/sessions/session-access.ts'
 import type { Secrets } from '../access/credentials/secrets.ts'
 import type { PermissionProvider } from '../access/provider/permission-provider.ts'
 import type { UserTokens } from '../access/tokens/user-tokens.ts'
-import type { Config, Limits } from '../config.ts'
+import type { Config, Limits, NewKeyOptions } from '../config.ts'
 import type { StoredDocuments } from '../crdt/stored-documents.ts'
 import type { Signal } from '../bus.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -63,7 +63,8 @@ export interface HandlerServices {
   readonly isDisposable: (email: string) => boolean
   readonly limits: Limits
   readonly workspaceCreation: Config['workspaceCreation']
-  readonly defaultDocumentAccess: Config['defaultDocumentAccess']
+  /** The options of new API keys that the settings decide. */
+  readonly newKeyOptions: NewKeyOptions
   readonly eventRetentionDays: number
   /** Hosts at which login links may lead, besides `localhost`. */
   readonly consoleHosts: readonly string[]

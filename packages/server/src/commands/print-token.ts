@@ -4,7 +4,7 @@ import { mintAuthToken } from '../access/credentials/auth-tokens.ts'
 import type { Secrets } from '../access/credentials/secrets.ts'
 import { normalizeEmail } from '../access/domains/emails.ts'
 import { createUserTokens } from '../access/tokens/user-tokens.ts'
-import type { Config } from '../config.ts'
+import { type Config, newKeyOptionsOf } from '../config.ts'
 import { addWorkspace } from '../operations/shared/new-workspace.ts'
 import { readSettings } from '../start/settings.ts'
 import * as apiKeys from '../store/api-keys.ts'
@@ -60,9 +60,9 @@ async function createWorkspace(
     throw new UsageError('--create-workspace must have 1 to 256 characters.')
   const now = Date.now()
   const owner = { email, name: email, avatar: '' }
-  const { defaultDocumentAccess } = config
+  const newKeyOptions = newKeyOptionsOf(config)
   const created = await database.write(async (db) => {
-    const workspace = await addWorkspace(db, { name, owner, defaultDocumentAccess, now })
+    const workspace = await addWorkspace(db, { name, owner, newKeyOptions, now })
     const [key] = await workspaces.apiKeys(db, workspace.workspaceId)
     return { workspaceId: workspace.workspaceId, apiKey: key?.apiKey }
   })

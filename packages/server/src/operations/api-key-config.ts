@@ -12,6 +12,7 @@ export const apiKeyConfigHandlers: Handlers<Operations['apiKeyConfig']> = {
       ownerEmail,
       planInfo: { type: planOf[type] },
       defaultDocumentAccessType: options.defaultDocumentAccessType,
+      documentCreation: options.documentCreation,
       isPrivateCommentsEnabled: options.enablePrivateComments,
       requireJwtToken: options.requireJwtToken,
       requireAutoOrgUser: options.requireAutoOrgUser,

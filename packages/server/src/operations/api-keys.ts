@@ -19,7 +19,7 @@ export const apiKeyHandlers: Handlers<Operations['apiKeys']> = {
       caller,
       db,
       now,
-      services: { defaultDocumentAccess },
+      services: { newKeyOptions },
     } = call
     const ownerEmail = readOwnerEmail(input.ownerEmail)
     const { type, persistenceDBRegion, realtimeDBRegion } = input
@@ -38,7 +38,7 @@ export const apiKeyHandlers: Handlers<Operations['apiKeys']> = {
         ownerEmail,
         ...(input.apiKeyName !== undefined && { name: input.apiKeyName.trim() }),
         options: {
-          defaultDocumentAccessType: defaultDocumentAccess,
+          ...newKeyOptions,
           enablePrivateComments: input.enablePrivateComments ?? false,
           requireAutoOrgUser: input.requireAutoOrgUser ?? true,
           useNotificationService: input.useNotificationService ?? true,

@@ -13,7 +13,7 @@ export const workspaceHandlers: Handlers<Operations['workspace']> = {
     input,
     db,
     now,
-    services: { secrets, isDisposable, limits, workspaceCreation, defaultDocumentAccess, lock },
+    services: { secrets, isDisposable, limits, workspaceCreation, newKeyOptions, lock },
   }) {
     if (workspaceCreation === 'closed') {
       throw new ApiError(
@@ -38,7 +38,7 @@ export const workspaceHandlers: Handlers<Operations['workspace']> = {
     const workspace = await addWorkspace(db, {
       name: input.workspaceName?.trim() ?? `${name} workspace`,
       owner: { email, name, avatar: input.avatar ?? '' },
-      defaultDocumentAccess,
+      newKeyOptions,
       now,
     })
     return present(db, secrets, workspace)

@@ -5,6 +5,8 @@ import { prepared } from './engine/prepared.ts'
 /** The settings of an API key (spec 0.9, 1.8). */
 export interface ApiKeyOptions {
   defaultDocumentAccessType: 'public' | 'restricted' | 'organizationPrivate'
+  /** Whether clients create documents by opening them. */
+  documentCreation: 'clients' | 'backends'
   enablePrivateComments: boolean
   requireJwtToken: boolean
   requireAutoOrgUser: boolean
@@ -16,6 +18,7 @@ export interface ApiKeyOptions {
 
 export const defaultOptions: ApiKeyOptions = {
   defaultDocumentAccessType: 'public',
+  documentCreation: 'clients',
   enablePrivateComments: false,
   requireJwtToken: false,
   requireAutoOrgUser: true,

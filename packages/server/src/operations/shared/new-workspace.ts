@@ -8,14 +8,14 @@ interface NewWorkspace {
   name: string
   /** The email address is normalized. */
   owner: { email: string; name: string; avatar: string }
-  defaultDocumentAccess: ApiKeyOptions['defaultDocumentAccessType']
+  newKeyOptions: Partial<ApiKeyOptions>
   now: number
 }
 
 /** Adds a workspace with its first API key, for testing. */
 export async function addWorkspace(
   db: Db,
-  { name, owner, defaultDocumentAccess, now }: NewWorkspace,
+  { name, owner, newKeyOptions, now }: NewWorkspace,
 ): Promise<workspaces.Workspace> {
   const workspace = {
     workspaceId: newId('ws'),
@@ -30,7 +30,7 @@ export async function addWorkspace(
       workspaceId: workspace.workspaceId,
       type: 'testing',
       ownerEmail: owner.email,
-      options: { defaultDocumentAccessType: defaultDocumentAccess },
+      options: newKeyOptions,
       localHost: true,
       authToken: true,
     },

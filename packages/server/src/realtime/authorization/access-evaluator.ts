@@ -2,6 +2,7 @@ import type { Credentials } from '../../access/credentials/credentials.ts'
 import type { LargeDeletions } from '../../deletions/large-deletions.ts'
 import type { Decision } from '../../access/permissions.ts'
 import { evaluateAccess } from '../../access/sessions/session-access.ts'
+import type { ApiKeyOptions } from '../../store/api-keys.ts'
 import { ensureDocument } from '../../access/sessions/sign-in.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Limiter } from '../../platform/turns/limiter.ts'
@@ -108,11 +109,18 @@ export class AccessEvaluator {
     // was deleted, does not.
     const openers = clients.filter((client, index) => decisions[index]?.allowed && !client.hasLeft)
     if (openers.length === 0) return evaluated
-    const creators = openers.flatMap((client) => (client.mayCreate ? client.identity : []))
-    const refuse = async () => (creators.length > 0 ? creationLimits.take(creators) : doesNotExist)
+    const refusals = clients.map((client, index) =>
+      whyNotCreated(client, decisions[index], known.caller.options),
+    )
+    const creators = openers.filter((client) => refusals[clients.indexOf(client)] === undefined)
+    const refuse = async () =>
+      creators.length > 0 ? creationLimits.take(creators.map(({ identity }) => identity)) : doesNotExist
     const now = clock.now()
     const refusal = await ensureDocument(database, known.caller, organizationId, documentId, now, refuse)
-    if (refusal) return { decisions: decisions.map((one) => (one.allowed ? refusal : one)), answers }
+    if (refusal) {
+      const refused = decisions.map((one, index) => (one.allowed ? (refusals[index] ?? refusal) : one))
+      return { decisions: refused, answers }
+    }
     document.exists = true
     return evaluated
   }
@@ -142,10 +150,24 @@ function laneOf(clients: readonly AuthorizedClient[]): string {
   return clients.some(({ role }) => role !== undefined) ? `again ${userId}` : userId
 }
 
-const doesNotExist: OpeningRefusal = {
-  allowed: false,
-  closeReason: 'gone',
-  message: 'The document does not exist.',
+const missing = (message: string): OpeningRefusal => ({ allowed: false, closeReason: 'gone', message })
+
+const doesNotExist = missing('The document does not exist.')
+const notByViewers = missing('The document does not exist, and a viewer cannot create it.')
+const onlyByBackends = missing(
+  'The document does not exist. Clients cannot create it: documentCreation of the API key is backends.',
+)
+
+/** Why the client does not create the document by opening it (spec 0.8.2). Undefined: it does. */
+function whyNotCreated(
+  { identity, mayCreate }: AuthorizedClient,
+  decision: AccessDecision | undefined,
+  { documentCreation }: Pick<ApiKeyOptions, 'documentCreation'>,
+): OpeningRefusal | undefined {
+  if (!mayCreate) return doesNotExist
+  if (identity.access === 'backend') return undefined
+  if (!decision?.allowed || decision.accessRole === 'viewer') return notByViewers
+  return documentCreation === 'backends' ? onlyByBackends : undefined
 }
 
 /** Clients reconnect after it, and then wait for the answer. */

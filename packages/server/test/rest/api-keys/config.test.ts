@@ -12,6 +12,7 @@ describe.each(stores)('api key config on %s', (store) => {
     ownerEmail: expect.any(String),
     planInfo: { type: 'sdk test' },
     defaultDocumentAccessType: 'public',
+    documentCreation: 'clients',
     isPrivateCommentsEnabled: false,
     requireJwtToken: false,
     requireAutoOrgUser: true,

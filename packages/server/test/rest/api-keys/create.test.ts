@@ -77,6 +77,7 @@ describe.each(stores)('apiKeys.create on %s', (store) => {
       ownerEmail,
       planInfo: { type: 'sdk test' },
       defaultDocumentAccessType: 'public',
+      documentCreation: 'clients',
       isPrivateCommentsEnabled: false,
       requireJwtToken: false,
       requireAutoOrgUser: true,
@@ -274,19 +275,24 @@ describe.each(stores)('apiKeys.create on %s', (store) => {
   })
 
   test.each([
-    [{}, 'public'],
-    [{ DEFAULT_DOCUMENT_ACCESS: 'organizationPrivate' }, 'organizationPrivate'],
-    [{ DEFAULT_DOCUMENT_ACCESS: 'restricted' }, 'restricted'],
-  ])(
-    '[1.1.3] [1.3] with %j the first and later keys have the default document access %s',
-    async (env, type) => {
+    [{}, 'public', 'clients'],
+    [{ DEFAULT_DOCUMENT_ACCESS: 'organizationPrivate' }, 'organizationPrivate', 'clients'],
+    [
+      { DEFAULT_DOCUMENT_ACCESS: 'restricted', DEFAULT_DOCUMENT_CREATION: 'backends' },
+      'restricted',
+      'backends',
+    ],
+  ] as const)(
+    '[1.1.3] [1.3] with %j the first and later keys have the default document access %s, and documents are created by %s',
+    async (env, type, documentCreation) => {
       const other = await startServer(store, { env })
       try {
         const tenant = await given.tenant(other)
         const { data } = await tenant.client.apiKeys.create({ ownerEmail, type: 'production' })
         const further = await given.keyOf(other, tenant, data.apiKey)
         for (const { client } of [tenant, further]) {
-          expect((await client.apiKeyConfig.get()).data).toMatchObject({ defaultDocumentAccessType: type })
+          const options = { defaultDocumentAccessType: type, documentCreation }
+          expect((await client.apiKeyConfig.get()).data).toMatchObject(options)
         }
         await further.client.apiKeyConfig.update({ defaultDocumentAccessType: 'public' })
         expect((await further.client.apiKeyConfig.get()).data).toMatchObject({
