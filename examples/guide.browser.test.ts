@@ -116,7 +116,7 @@ describe('[E2] the code of the guides in a real browser', () => {
       await page.click('.tiptap')
       await page.keyboard.type('Hello')
       await expect.poll(() => readContent(tenant, editorId)).toBe('<paragraph>Hello</paragraph>')
-      const backendCode = blockWith(editorsGuide, 'plenum.crdt.get', 'plenum.crdt.update')
+      const backendCode = blockWith(editorsGuide, 'plenum.crdt.get', 'from the backend')
       const printed = await runAsBackend(backendCode.replace("'text'", `'${editorId}'`), tenant.client)
       expect(printed).toEqual(['<paragraph>Hello</paragraph>'])
       await expect
@@ -125,6 +125,69 @@ describe('[E2] the code of the guides in a real browser', () => {
       await page.close()
     },
   )
+
+  describe('[17.3.4] REST changes words in an open Tiptap editor', () => {
+    const editorRef = { organizationId: 'acme', documentId: 'welcome', editorId: 'article' }
+    const tiptapOf = (page: Page) => ({
+      set: (html: string) => page.evaluate(`void tiptap.commands.setContent(${JSON.stringify(html)})`),
+      json: () => page.evaluate<unknown>('tiptap.getJSON()'),
+    })
+
+    async function openTiptap() {
+      const { tenant, token } = await createTenant()
+      const code = blockWith(clientGuide, 'new Editor', 'contentKey')
+      const page = await openPage(code.replace('new Editor(', 'globalThis.tiptap = new Editor('), token)
+      await page.waitForSelector('.tiptap')
+      return { tenant, page, tiptap: tiptapOf(page) }
+    }
+
+    test('[17.3.4] marks, typed attributes and all other nodes stay, also when the user goes on typing', async () => {
+      const { tenant, page, tiptap } = await openTiptap()
+      await tiptap.set(
+        '<h2>Title</h2><p>Intro text <strong>important</strong> and <a href="https://a.example">a link</a>, the end.</p>' +
+          '<ol start="3"><li><p>three<br><em>lines</em></p></li></ol><pre><code class="language-js">x</code></pre>',
+      )
+      const before = JSON.stringify(await tiptap.json())
+      await expect.poll(() => readContent(tenant, 'article')).toContain('language="js"')
+      const xml = String(await readContent(tenant, 'article'))
+      const changed = (text: string) =>
+        text.replace('Intro', 'Opening').replace('end.', 'close.').replace('three', 'four')
+      await tenant.client.crdt.update({ ...editorRef, type: 'xml', data: changed(xml) })
+      await expect.poll(() => page.innerText('.tiptap')).toContain('close.')
+      expect(await tiptap.json()).toEqual(JSON.parse(changed(before)))
+      await page.click('.tiptap h2')
+      await page.keyboard.press('Home')
+      await page.keyboard.type('A ')
+      await expect.poll(() => readContent(tenant, 'article')).toBe(changed(xml).replace('Title', 'A Title'))
+      await page.close()
+    })
+
+    test('[E2] the backend code of the guide changes a word beside a bold one', async () => {
+      const { tenant, page, tiptap } = await openTiptap()
+      await tiptap.set('<p>Hello <strong>dear</strong> world</p>')
+      await expect.poll(() => readContent(tenant, 'article')).toContain('dear')
+      const code = blockWith(editorsGuide, 'plenum.crdt.update', '<bold>dear</bold>')
+      const printed = await runAsBackend(`const text = ${JSON.stringify(editorRef)}\n${code}`, tenant.client)
+      expect(printed).toEqual([
+        expect.stringContaining('<paragraph>Hello <bold>dear</bold> world</paragraph>'),
+      ])
+      await expect
+        .poll(() => page.innerHTML('.tiptap'))
+        .toContain('<p>Hello <strong>dear</strong> reader</p>')
+      await page.close()
+    })
+
+    test('[17.3.4] Tiptap shows marks and headings that a backend has written into a new editor', async () => {
+      const { tenant, token } = await createTenant()
+      const data = '<heading level="3">Title</heading><paragraph>Some <bold>words</bold></paragraph>'
+      await tenant.client.crdt.add({ ...editorRef, type: 'xml', contentKey: 'default', data })
+      const page = await openPage(blockWith(clientGuide, 'new Editor', 'contentKey'), token)
+      await expect
+        .poll(() => page.innerHTML('.tiptap'))
+        .toContain('<h3>Title</h3><p>Some <strong>words</strong></p>')
+      await page.close()
+    })
+  })
 
   test('[E2] REST reads what a user types into CodeMirror, and CodeMirror shows a REST write', async () => {
     const { tenant, token } = await createTenant()

@@ -21,6 +21,15 @@ export const dataMutants: readonly Mutant[] = [
     title: 'two API keys have separate notification preferences',
   },
   {
+    name: 'XML over REST replaces formats of text by elements, which editors remove',
+    rule: '17.3.4',
+    file: 'packages/server/src/crdt/content/xml/vocabulary.ts',
+    from: 'return format || (!element && isInElement && isCommonFormat(tag))',
+    to: 'return false',
+    test: 'packages/server/test/rest/crdt/xml.test.ts',
+    title: 'two changed words leave formats and the types of attributes as they are',
+  },
+  {
     name: 'an answer does not wait until its write is on disk',
     rule: 'R20',
     file: 'packages/server/src/store/engine/sqlite.ts',

@@ -73,8 +73,9 @@ export interface CrdtOperations {
   /**
    * Replaces the content of an editor. The write is one change of the stored Yjs document that keeps
    * unchanged parts, so open editors receive it as a normal edit. Without `contentKey`, it replaces the
-   * content that Get CRDT Data returns. `type` must be the type of the content. A `contentKey` other than the
-   * declared one is accepted only while the declared one is empty. The body can have up to 10 MiB.
+   * content that Get CRDT Data returns. In XML, formats of text and the types of attributes stay where the
+   * XML does not change them. `type` must be the type of the content. A `contentKey` other than the declared
+   * one is accepted only while the declared one is empty. The body can have up to 10 MiB.
    *
    * `POST /v2/crdt/update`
    */

@@ -89,7 +89,7 @@ export const crdt = {
     title: 'Update CRDT Data',
     summary: 'Replaces the content of an editor.',
     description:
-      'The write is one change of the stored Yjs document that keeps unchanged parts, so open editors receive it as a normal edit. Without `contentKey`, it replaces the content that Get CRDT Data returns. `type` must be the type of the content. A `contentKey` other than the declared one is accepted only while the declared one is empty.',
+      'The write is one change of the stored Yjs document that keeps unchanged parts, so open editors receive it as a normal edit. Without `contentKey`, it replaces the content that Get CRDT Data returns. In XML, formats of text and the types of attributes stay where the XML does not change them. `type` must be the type of the content. A `contentKey` other than the declared one is accepted only while the declared one is empty.',
     input: EditorContent,
     output: NoData,
     message: 'CRDT data updated successfully.',

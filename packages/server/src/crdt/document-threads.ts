@@ -5,7 +5,7 @@ import { LaneFull, type PoolOptions, ThreadPool, ThreadsBusy } from '../platform
 import { resultOf } from '../platform/threads/worker.ts'
 import { Busy, DamagedLog, DamagedVersion, TooMuchWork, TooSlow, UnfitContent } from './content/errors.ts'
 import { pack, type Parts, sizeOf, timeLimitFor } from './content/parts.ts'
-import { XmlError } from './content/xml.ts'
+import { XmlError } from './content/xml/xml.ts'
 import type { TaskMessage } from './document-tasks.ts'
 
 /** Where a document comes from. */

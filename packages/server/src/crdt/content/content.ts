@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as Y from 'yjs'
 import type { ContentType } from './roots.ts'
-import { difference, plain, record, sizeError, storable, wellFormed } from './values.ts'
-import { insertNodes, nodesOf } from './xml-fragment.ts'
-import { formatXml, parseXml, type XmlNode } from './xml.ts'
+import { difference, plain, record, sizeError, storable, textDifference, wellFormed } from './values.ts'
+import { replaceXml } from './xml/replace-xml.ts'
+import { nodesOf } from './xml/stored-units.ts'
+import { formatXml, parseXml } from './xml/xml.ts'
 
 /** Returns the content as JSON, whatever values clients have stored. */
 export function read(doc: Y.Doc, type: ContentType, contentKey: string): unknown {
@@ -40,7 +41,8 @@ export function contentError(type: ContentType, data: unknown): string | null {
 
 /**
  * Replaces the content in one transaction. Returns the update to append, which contains only the difference, or null if
- * nothing changed. The data must pass `contentError`. Throws an `XmlError`, before any change, for malformed XML.
+ * nothing changed. The data must pass `contentError`. Throws an `XmlError`, before any change, for malformed XML. Throws
+ * `UnfitContent` for XML that cannot be stored in this document, which may then be half changed: discard it.
  */
 export function replace(doc: Y.Doc, type: ContentType, contentKey: string, data: unknown): Uint8Array | null {
   const error = contentError(type, data)
@@ -54,14 +56,16 @@ export function replace(doc: Y.Doc, type: ContentType, contentKey: string, data:
   return updates.length === 0 ? null : Y.mergeUpdates(updates)
 }
 
+type Write = (transaction: Y.Transaction) => void
+
 /** Lists keep equal items at both ends, so that the cursors and nested types of open editors survive the write. */
-const writers: Record<ContentType, (doc: Y.Doc, key: string, data: unknown) => () => void> = {
+const writers: Record<ContentType, (doc: Y.Doc, key: string, data: unknown) => Write> = {
   text: (doc, key, data) => () => replaceText(doc.getText(key), data as string),
   map: (doc, key, data) => () => replaceMap(doc.getMap(key), data as Record<string, unknown>),
   array: (doc, key, data) => () => replaceArray(doc.getArray(key), data as unknown[]),
   xml: (doc, key, data) => {
     const nodes = parseXml(data as string)
-    return () => replaceXml(doc.getXmlFragment(key), nodes)
+    return (transaction) => replaceXml(transaction, doc.getXmlFragment(key), nodes)
   },
 }
 
@@ -74,16 +78,10 @@ function replaceText(text: Y.Text, after: string) {
     text.insert(0, after)
     return
   }
-  let { start, removed, added } = difference(before, after, Object.is)
-  // Cutting a surrogate pair would leave two replacement characters.
-  if (isSurrogate(after, start - 1, 0xd800)) [start, removed, added] = [start - 1, removed + 1, added + 1]
-  if (isSurrogate(after, start + added, 0xdc00)) [removed, added] = [removed + 1, added + 1]
+  const { start, removed, added } = textDifference(before, after)
   text.delete(start, removed)
   text.insert(start, after.slice(start, start + added))
 }
-
-const isSurrogate = (text: string, index: number, half: 0xd800 | 0xdc00) =>
-  (text.charCodeAt(index) & 0xfc00) === half
 
 function replaceMap(map: Y.Map<unknown>, after: Record<string, unknown>) {
   for (const key of map.keys()) if (!Object.hasOwn(after, key)) map.delete(key)
@@ -97,13 +95,4 @@ function replaceArray(array: Y.Array<unknown>, after: unknown[]) {
   const { start, removed, added } = difference(before, after, isDeepStrictEqual)
   array.delete(start, removed)
   array.insert(start, after.slice(start, start + added).map(storable))
-}
-
-function replaceXml(fragment: Y.XmlFragment, nodes: XmlNode[]) {
-  const before = fragment.toArray().map((child) => formatXml(nodesOf(child, 1)))
-  const after = nodes.map((node) => formatXml([node]))
-  if (before.join('') === after.join('')) return
-  const { start, removed, added } = difference(before, after, Object.is)
-  fragment.delete(start, removed)
-  insertNodes(fragment, start, nodes.slice(start, start + added))
 }

@@ -77,3 +77,14 @@ export function difference<T>(before: ArrayLike<T>, after: ArrayLike<T>, equal: 
     end++
   return { start, removed: before.length - start - end, added: after.length - start - end }
 }
+
+/** As `difference`, for texts: never cuts a surrogate pair, which would leave two replacement characters. */
+export function textDifference(before: string, after: string) {
+  let { start, removed, added } = difference(before, after, Object.is)
+  if (isSurrogate(after, start - 1, 0xd800)) [start, removed, added] = [start - 1, removed + 1, added + 1]
+  if (isSurrogate(after, start + added, 0xdc00)) [removed, added] = [removed + 1, added + 1]
+  return { start, removed, added }
+}
+
+const isSurrogate = (text: string, index: number, half: 0xd800 | 0xdc00) =>
+  (text.charCodeAt(index) & 0xfc00) === half

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
-import { expectToEnd } from '../../../test/support/measures/endless-work.ts'
-import { read, replace } from './content.ts'
-import { load, snapshot } from './load.ts'
-import { nodesOf } from './xml-fragment.ts'
+import { expectToEnd } from '../../../../test/support/measures/endless-work.ts'
+import { read, replace } from '../content.ts'
+import { load, snapshot } from '../load.ts'
+import { nodesOf } from './stored-units.ts'
 import { formatXml, parseXml, XmlError, type XmlNode } from './xml.ts'
 
 const nested = (depth: number) => '<a>'.repeat(depth) + '</a>'.repeat(depth)

@@ -1,15 +1,24 @@
 import { parseXml as parseDocument, XmlElement, XmlError as ParseError, XmlText } from '@rgrove/parse-xml'
-import { UnfitContent } from './errors.ts'
-import { maxDepth, maxItems, wellFormed } from './values.ts'
+import { UnfitContent } from '../errors.ts'
+import { maxDepth, maxItems, wellFormed } from '../values.ts'
+
+export interface XmlTag {
+  name: string
+  attributes: [string, string][]
+  children: XmlNode[]
+}
 
 /** A string is text; an object is an element. */
-export type XmlNode = string | { name: string; attributes: [string, string][]; children: XmlNode[] }
+export type XmlNode = string | XmlTag
 
 export class XmlError extends UnfitContent {
   override name = 'XmlError'
 }
 
-/** Parses a fragment: any number of elements and text nodes. Drops comments and processing instructions. */
+/**
+ * Parses a fragment: any number of elements and text nodes. Drops comments and processing instructions. Attributes are
+ * sorted by name. No text is empty, and no two texts are neighbours.
+ */
 export function parseXml(xml: string): XmlNode[] {
   // The parser needs one root. Inside it a document type is a syntax error, so no entities are expanded or fetched. The
   // parser normalises line breaks in quadratic time, so they are normalised here. An XML declaration becomes a processing
@@ -34,11 +43,12 @@ function nodesIn(element: XmlElement, depth: number, left: { items: number }): X
   for (const child of element.children) {
     const last = nodes.at(-1)
     if (child instanceof XmlText) {
+      if (child.text === '') continue
       if (typeof last === 'string') nodes[nodes.length - 1] = last + child.text
       else nodes.push(child.text)
     } else if (child instanceof XmlElement) {
       if (depth > maxDepth) throw tooDeep()
-      const attributes = Object.entries(child.attributes).filter(([key]) => key !== '__proto__')
+      const attributes = printableAttributes(Object.entries(child.attributes))
       left.items -= attributes.length
       nodes.push({ name: child.name, attributes, children: nodesIn(child, depth + 1, left) })
     }
@@ -74,24 +84,33 @@ const validName = new RegExp(`^[${nameStart}][${nameRest}]*$`, 'u')
 const notInNames = new RegExp(`[^${nameRest}]`, 'gu')
 const notInXml = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu
 
-const escape = (text: string, special: RegExp) =>
-  text.replace(notInXml, '\uFFFD').replace(special, (c) => entities[c] ?? `&#${c.charCodeAt(0)};`)
-const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+/** Characters that XML does not have are printed as U+FFFD. The length stays. */
+export const printableText = (text: string) => text.replace(notInXml, '\uFFFD')
 
 /** Yjs clients can give nodes any name. An invalid one is printed as the nearest name that XML allows. */
-const tag = (name: string) => (validName.test(name) ? name : `_${name.replace(notInNames, '_')}`)
+export const printableName = (name: string) =>
+  validName.test(name) ? name : `_${name.replace(notInNames, '_')}`
+
+/** Yjs clients can give attributes any name. Invalid ones are not printed. */
+export const printableAttributes = (attributes: readonly [string, string][]) =>
+  attributes
+    .filter(([name]) => validName.test(name) && name !== '__proto__')
+    .map(([name, value]): [string, string] => [name, printableText(value)])
+    .sort(byName)
 
 /** Prints XML as Yjs does (attributes sorted, no `<p/>`), but escapes it and keeps the case of names. */
-export function formatXml(nodes: readonly XmlNode[]): string {
-  return nodes
-    .map((node) => (typeof node === 'string' ? escape(node, /[&<>\r]/g) : formatElement(node)))
-    .join('')
+export const formatXml = (nodes: readonly XmlNode[]): string => nodes.map(formatNode).join('')
+
+function formatNode(node: XmlNode): string {
+  // A parser drops the character U+FEFF at the start of a text.
+  if (typeof node === 'string') return escape(node, /[&<>\r\uFEFF]/g)
+  const { name, attributes, children } = node
+  const printed = attributes.map(([key, value]) => ` ${key}="${escape(value, /[&<>"\r\n\t]/g)}"`)
+  return `<${name}${printed.join('')}>${formatXml(children)}</${name}>`
 }
 
-function formatElement({ name, attributes, children }: Exclude<XmlNode, string>): string {
-  const valid = attributes.filter(([key]) => validName.test(key)).sort(byName)
-  const printed = valid.map(([key, value]) => ` ${key}="${escape(value, /[&<>"\r\n\t]/g)}"`)
-  return `<${tag(name)}${printed.join('')}>${formatXml(children)}</${tag(name)}>`
-}
+const escape = (text: string, special: RegExp) =>
+  text.replace(special, (c) => entities[c] ?? `&#${c.charCodeAt(0)};`)
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
 export const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)
