@@ -270,6 +270,7 @@ export function createServer(deps: ServerDeps): Server {
     live: () => gateway.numbers,
     peers: () => peers.numbers,
     databaseSize: () => database.size(),
+    isDiskFull: () => database.isDiskFull(),
     onFailure: (err) => log.warn({ err }, 'cannot read the size of the database'),
   })
 

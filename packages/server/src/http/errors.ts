@@ -1,10 +1,13 @@
 import { ApiError } from '@plenum/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isCollision, isTimeout, isUnavailable } from '../store/engine/failures.ts'
+import { isCollision, isDiskFull, isTimeout, isUnavailable } from '../store/engine/failures.ts'
 import { carriesErrorCode } from './error-code.ts'
 
 export const databaseTooLate =
   'The database did not answer in time. A write may or may not have been applied: send it again with the same Idempotency-Key.'
+
+const diskFull =
+  'The disk of the database is full, so nothing was stored. Try again when its operator has made space.'
 
 /** `what` is the subject of the sentence: the part of the body that the setting limits. */
 export const bodyTooLarge = (what: string, maxBytes: number, setting: string) =>
@@ -26,6 +29,9 @@ export function toApiError(error: unknown): ApiError {
   }
   if (isTimeout(error)) {
     return new ApiError('DEADLINE_EXCEEDED', databaseTooLate, { retryAfterSeconds: 1, cause: error })
+  }
+  if (isDiskFull(error)) {
+    return new ApiError('UNAVAILABLE', diskFull, { retryAfterSeconds: 1, cause: error })
   }
   if (isUnavailable(error)) {
     return new ApiError('UNAVAILABLE', 'The database is not available. Try again.', {

@@ -1,14 +1,17 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { sql } from 'kysely'
+import pg from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { newFolder } from '../support/data/folders.ts'
 import * as given from '../support/given.ts'
 import { createPostgresDatabase, startServer, stores, useServer } from '../support/harness.ts'
 import { exchange, post } from '../support/clients/raw-http.ts'
 import { Proxy } from '../support/faults/proxy.ts'
-import { mountSmallDisk } from '../support/faults/small-disk.ts'
+import { fillUp, mountSmallDisk } from '../support/faults/small-disk.ts'
+import { startPostgres } from '../support/services/postgres.ts'
 
 const internal = { status: 500, body: { error: { status: 'INTERNAL', message: 'Internal error.' } } }
 
@@ -162,6 +165,27 @@ describe('[O1] an unreachable PostgreSQL', () => {
 })
 
 describe('[P5] a full disk', () => {
+  const unavailable = {
+    status: 'UNAVAILABLE',
+    httpStatus: 503,
+    retryAfterSeconds: 1,
+    message: expect.stringMatching(/^The disk of the database is full, /),
+  }
+  const writesRefused = {
+    status: 200,
+    body: {
+      status: 'ready',
+      warnings: ['The disk of the database is full: writes are refused, reads continue. Free some space.'],
+    },
+    metric: '1',
+  }
+  const readiness = async ({ url }: { url: string }) => {
+    const response = await fetch(`${url}/readyz`)
+    const metrics = await (await fetch(`${url}/metrics`)).text()
+    const [, metric] = /^plenum_database_disk_full (\d)$/m.exec(metrics) ?? []
+    return { status: response.status, body: await response.json(), metric }
+  }
+
   test('[P5] a server on SQLite with a full disk refuses writes, serves reads, loses no acknowledged write, and accepts writes again later', async ({
     skip,
   }) => {
@@ -188,14 +212,13 @@ describe('[P5] a full disk', () => {
     }
     const stored = async () => (await client.organizations.get()).data.map(({ id }) => id)
 
-    const unavailable = { status: 'UNAVAILABLE', httpStatus: 503, retryAfterSeconds: 1 }
     expect(await writeUntilRefused()).toMatchObject(unavailable)
     expect(acknowledged.length).toBeGreaterThan(50)
     // A checkpoint may make room for some more writes.
     const refusals = await Promise.all([writeUntilRefused(), writeUntilRefused()])
     expect(refusals).toMatchObject([unavailable, unavailable])
     expect((await stored()).toSorted()).toEqual(acknowledged.toSorted())
-    expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+    await expect.poll(() => readiness(server)).toEqual(writesRefused)
 
     rmSync(filler)
     await write()
@@ -208,6 +231,42 @@ describe('[P5] a full disk', () => {
     expect(db.prepare('select count(*) as n from organizations').get()).toEqual({ n: acknowledged.length })
     db.close()
     await again.stop()
+    disk.unmount()
+  })
+
+  test('[P5] a server on PostgreSQL with a full disk refuses writes, serves reads, and accepts writes again later', async ({
+    skip,
+  }) => {
+    const disk = mountSmallDisk('24m')
+    if (typeof disk === 'string') return skip(disk)
+    const postgres = await startPostgres()
+    const admin = new pg.Client({ connectionString: postgres.url })
+    await admin.connect()
+    // PostgreSQL may run as another user.
+    chmodSync(disk.folder, 0o777)
+    await admin.query(`copy (select 1) to program 'cat > /dev/null; mkdir -m 700 ${disk.folder}/space'`)
+    await admin.query(`create tablespace small location '${disk.folder}/space'`)
+    const databaseUrl = await postgres.createDatabase()
+    await admin.query(`alter database ${new URL(databaseUrl).pathname.slice(1)} set tablespace small`)
+    const server = await startServer('postgres', { data: { dataDir: newFolder(), databaseUrl } })
+    const { client } = await given.tenant(server)
+    const filler = join(disk.folder, 'filler')
+    fillUp(filler)
+    let next = 0
+    const write = () =>
+      client.organizations.add({
+        organizations: [{ organizationId: `org-${next++}`, text: randomBytes(5_000).toString('hex') }],
+      })
+    const refusal = await Promise.all(Array.from({ length: 200 }, write)).catch((error: unknown) => error)
+    expect(refusal).toMatchObject(unavailable)
+    await client.organizations.get()
+    await expect.poll(() => readiness(server)).toEqual(writesRefused)
+
+    rmSync(filler)
+    await write()
+    await server.stop()
+    await admin.end()
+    await postgres.stop()
     disk.unmount()
   })
 })

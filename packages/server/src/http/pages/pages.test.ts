@@ -8,7 +8,7 @@ function pagesOf(ping: () => Promise<void>) {
   const clock = new SteppedClock()
   const app = Fastify()
   onTestFinished(() => app.close())
-  const database = { ping, dialect: 'sqlite', durability: 'full' } as never
+  const database = { ping, isDiskFull: () => false, dialect: 'sqlite', durability: 'full' } as never
   mountPages(app, { database, metrics: createMetrics(), userTokens: {} as never, clock })
   return { app, clock }
 }

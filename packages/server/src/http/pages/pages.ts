@@ -12,6 +12,9 @@ interface PagesDeps {
   clock: Clock
 }
 
+/** The status stays 200: another server on the database could not write either, and reads continue. */
+const diskFull = 'The disk of the database is full: writes are refused, reads continue. Free some space.'
+
 /** `/readyz` answers after this time even if the database does not: monitors ask every few seconds. */
 const pingTimeoutMs = 2000
 
@@ -31,7 +34,7 @@ export function mountPages(app: FastifyInstance, { database, metrics, userTokens
   app.get('/readyz', async (_request, reply) => {
     try {
       await ping()
-      return { status: 'ready' }
+      return database.isDiskFull() ? { status: 'ready', warnings: [diskFull] } : { status: 'ready' }
     } catch {
       return reply.code(503).send({ status: 'unavailable', reason: 'The database does not answer.' })
     }

@@ -37,6 +37,7 @@ export interface Sources {
   peers: () => PeerNumbers
   /** Bytes of each part of the database. */
   databaseSize: () => Promise<Readonly<Record<string, number>>>
+  isDiskFull: () => boolean
   onFailure: (error: unknown) => void
 }
 
@@ -127,7 +128,7 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
         onFailed: () => failures.inc(),
       }
     },
-    addSources({ build, live, peers, databaseSize, onFailure }) {
+    addSources({ build, live, peers, databaseSize, isDiskFull, onFailure }) {
       const info = new Gauge({
         name: 'plenum_build_info',
         help: 'Always 1. The labels describe this server.',
@@ -139,6 +140,16 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
         addReadMetrics(registry, liveMetrics, live),
         addReadMetrics(registry, peerMetrics, peers),
       ]
+      registry.registerMetric(
+        new Gauge({
+          name: 'plenum_database_disk_full',
+          help: '1 if a write was refused in the last minute because the disk of the database is full, otherwise 0.',
+          registers: [],
+          collect() {
+            this.set(Number(isDiskFull()))
+          },
+        }),
+      )
       const sizes = readInBackground(databaseSize, onFailure, clock)
       registry.registerMetric(
         new Gauge({

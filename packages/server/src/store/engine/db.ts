@@ -54,6 +54,8 @@ export interface Database {
   /** Waits for a named lock and holds it until the transaction ends. */
   lock(db: Db, name: string): Promise<void>
   ping(): Promise<void>
+  /** Whether a write was refused in the last minute because the disk is full. */
+  isDiskFull(): boolean
   /** The size in bytes of the data and, for SQLite, of the write-ahead log. */
   size(): Promise<{ data: number; log?: number }>
   close(): Promise<void>

@@ -37,6 +37,12 @@ export function isUnavailable(error: unknown): boolean {
   return message !== undefined && brokenConnection.test(message)
 }
 
+/** Whether there was no space for the data: SQLITE_FULL, or `disk_full` of PostgreSQL. */
+export function isDiskFull(error: unknown): boolean {
+  const { code, errcode } = (error ?? {}) as { code?: string; errcode?: number }
+  return code === '53100' || (errcode !== undefined && (errcode & 0xff) === 13)
+}
+
 /** Whether PostgreSQL cancelled a statement because it ran for too long. The transaction is rolled back. */
 export const isCancelled = (error: unknown): boolean => (error as { code?: unknown })?.code === '57014'
 

@@ -8,6 +8,7 @@ import { DirectPostgresAdapter, type DirectQueries, type DirectQuery } from './d
 import { cannotOpen, isCollision } from './failures.ts'
 import { migrations as allMigrations } from '../migrations/index.ts'
 import type { Schema } from '../schema/schema.ts'
+import { FullDisk } from './full-disk.ts'
 import { GroupWriter, maxLockWaitMs, type Transact } from './group-writer.ts'
 import { sendNamed } from './named-statements.ts'
 import { clientWithTimeout } from './postgres-client.ts'
@@ -101,12 +102,13 @@ function connect(server: pg.ClientConfig, options: DatabaseOptions): Database {
   })
 
   const compiler = new PostgresQueryCompiler()
+  const disk = new FullDisk(clock)
   const retries = new LaneLimiters(1)
   // Transactions of one tenant may wait for each other, each with a connection. Other tenants need some too.
   const connections = new LaneLimiters(Math.max(1, Math.floor(poolSize / 2)))
   const transact: Transact = async (works, lane, { isShared = false, limits = {} } = {}) => {
     const runHere = () =>
-      runOnce(pool, observer, isShared ? { lockMs: maxLockWaitMs } : limits, (connection) => {
+      runOnce(pool, disk, observer, isShared ? { lockMs: maxLockWaitMs } : limits, (connection) => {
         const deps = {
           dialect,
           compiler,
@@ -168,6 +170,7 @@ function connect(server: pg.ClientConfig, options: DatabaseOptions): Database {
     async ping() {
       await sql`select 1`.execute(db)
     },
+    isDiskFull: () => disk.isFull,
     async size() {
       const { rows } = await sql<{ bytes: number }>`
         select pg_database_size(current_database()) as bytes`.execute(db)
@@ -209,6 +212,7 @@ type Consumer<T> = (connection: PostgresConnection) => Promise<T>
 /** Runs a transaction. A connection whose state is unknown afterwards is closed. */
 async function runOnce<T>(
   pool: pg.Pool,
+  disk: FullDisk,
   observer: DatabaseObserver | undefined,
   limits: TransactionLimits,
   work: (connection: PostgresConnection) => Promise<T>,
@@ -223,6 +227,7 @@ async function runOnce<T>(
     isClean = true
     return result
   } catch (error) {
+    disk.onFailed(error)
     isClean = await connection.rollback().then(
       () => true,
       () => false,

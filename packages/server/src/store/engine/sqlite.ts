@@ -6,8 +6,10 @@ import { type Dialect, Kysely, SqliteIntrospector, SqliteQueryCompiler } from 'k
 import { Checkpoints } from './checkpoints.ts'
 import type { Database, DatabaseOptions } from './db.ts'
 import { OpenError } from './failures.ts'
+import { FullDisk } from './full-disk.ts'
 import { GroupSync } from './group-sync.ts'
 import { GroupWriter, type OpenTransaction, type Transact } from './group-writer.ts'
+import { systemClock } from '../../platform/clock.ts'
 import { Limiter } from '../../platform/turns/limiter.ts'
 import { isLoopHeld } from '../../platform/turns/loop-time.ts'
 import { migrations } from '../migrations/index.ts'
@@ -62,6 +64,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
   fsyncSync(folder)
   closeSync(folder)
 
+  const disk = new FullDisk(options.clock ?? systemClock)
   const groupSync = new GroupSync(log, options.sync, options.observer?.sync)
   /** How many commits can be read, but are not durable yet. */
   let unsyncedCommits = 0
@@ -101,6 +104,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
         return result
       } catch (error) {
         rollback(writer)
+        disk.onFailed(error)
         throw error
       }
     })
@@ -141,6 +145,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
     async ping() {
       await read.selectFrom('workspaces').select('workspace_id').limit(1).execute()
     },
+    isDiskFull: () => disk.isFull,
     async size() {
       const [data, log] = await Promise.all([stat(file), stat(`${file}-wal`)])
       return { data: data.size, log: log.size }
