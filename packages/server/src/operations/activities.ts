@@ -8,10 +8,12 @@ import * as lists from '../store/activities/lists.ts'
 import type { StoredActivity } from '../store/activities/lists.ts'
 import * as documents from '../store/documents/documents.ts'
 import type { Db } from '../store/engine/db.ts'
+import { cursorOf } from '../store/engine/scan.ts'
 import * as users from '../store/users/users.ts'
 import { visibleHistory } from './comments/visible-history.ts'
 import { byId, manyOutcomes, outcomes, unique } from './shared/batches.ts'
-import { page, readKept, type Window, withPageToken } from './shared/paging.ts'
+import { page, withPageToken } from './shared/paging.ts'
+import { scannedList, scanningOf } from './shared/scanned-list.ts'
 import { withoutNulls } from './shared/without-nulls.ts'
 
 type Add = Operations['activities']['add']
@@ -52,13 +54,29 @@ export const activityHandlers: Handlers<Operations['activities']> = {
     const { input, caller, db } = call
     const { activityIds, order = 'desc' } = input
     const filter = { ...input, ids: activityIds && unique(activityIds) }
-    const visible = await visibleHistory<StoredActivity>(call, input, {
+    const reading = call.services.longReads.open(caller, call.abandoned)
+    const scanning = scanningOf(reading)
+    const history = await visibleHistory<StoredActivity>(call, input, scanning.query, {
       snapshotOf: ({ content }) => content.entityData,
       withDeleted: true,
     })
-    const read = (window: Window) => lists.list(db, caller.apiKey, filter, { ...window, order })
-    const cursor = ({ timestamp, id }: StoredActivity) => [timestamp, id]
-    const list = { read: visible ? readKept(read, cursor, visible) : read, cursor, rowsPerQuery }
+    const { apiKey } = caller
+    const list = {
+      read: scannedList({
+        scanning,
+        find: (window) =>
+          lists.findPositions(db, apiKey, filter, { ...window, order }, scanning, history?.keepAbout),
+        cursorOf,
+        load: async (positions) => {
+          const ids = positions.map(({ key }) => key)
+          const rows = await reading.query(() => lists.findMany(db, apiKey, input.organizationId, ids))
+          return history ? history.keep(rows) : rows
+        },
+      }),
+      cursor: ({ timestamp, id }: StoredActivity) => [timestamp, id],
+      rowsPerQuery,
+      reading,
+    }
     const shown = (rows: readonly StoredActivity[]) => presentActivities(call, input.organizationId, rows)
     return withPageToken(await page(call, input, list, shown))
   },

@@ -8,10 +8,12 @@ import type { Call, Handlers } from '../calls/call.ts'
 import { sendJobOf } from '../deliveries/send-jobs.ts'
 import * as deliveries from '../store/deliveries/deliveries.ts'
 import * as lists from '../store/deliveries/lists.ts'
+import { cursorOf } from '../store/engine/scan.ts'
 import type { DeliveryTable } from '../store/schema/delivery-tables.ts'
 import * as jobs from '../store/jobs.ts'
 import { unique } from './shared/batches.ts'
-import { page, type Window } from './shared/paging.ts'
+import { page } from './shared/paging.ts'
+import { scannedList, scanningOf } from './shared/scanned-list.ts'
 
 type Retry = Operations['deliveries']['retry']
 
@@ -24,8 +26,18 @@ export const deliveryHandlers: Handlers<Operations['deliveries']> = {
     const { status, channel, target, event } = input
     const filter = { status, channel, target, event }
     const reading = services.longReads.open(caller, abandoned)
+    const scanning = scanningOf(reading)
+    const { apiKey } = caller
     const list = {
-      read: (window: Window) => lists.list(db, caller.apiKey, filter, { ...window, order: 'desc' }, reading),
+      read: scannedList({
+        scanning,
+        find: (window) => lists.findPositions(db, apiKey, filter, { ...window, order: 'desc' }, scanning),
+        cursorOf,
+        load: (positions) => {
+          const ids = positions.map(({ key }) => key)
+          return reading.query(() => lists.findMany(db, apiKey, ids))
+        },
+      }),
       cursor: (row: DeliveryTable) => [row.created_at, row.delivery_id],
       rowsPerQuery,
       reading,
@@ -45,14 +57,9 @@ export const deliveryHandlers: Handlers<Operations['deliveries']> = {
       if (deliveryIds) return unique(deliveryIds)
       const failed = { status: 'failed', target, since: failedSince } as const
       const window = { limit: maxRetried + 1, after: undefined, order: 'asc' } as const
-      const found = await lists.findPositions(
-        db,
-        caller.apiKey,
-        failed,
-        window,
-        services.longReads.open(caller),
-      )
-      return found.map(({ key }) => key)
+      const scanning = scanningOf(services.longReads.open(caller), { hasPages: false })
+      const { items } = await lists.findPositions(db, caller.apiKey, failed, window, scanning)
+      return items.slice(0, maxRetried + 1).map(({ key }) => key)
     },
 
     async write({ caller: { apiKey }, db, now, services, afterCommit }: Call<Retry>, found: string[]) {

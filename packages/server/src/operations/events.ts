@@ -1,6 +1,7 @@
 import { ApiError, type Event, type Operations } from '@plenum/protocol'
 import type { Handlers } from '../calls/call.ts'
 import { visibleHistory } from './comments/visible-history.ts'
+import type { Scanning } from '../store/engine/scan.ts'
 import { type EventPosition, hasReached, isBefore } from '../store/event-log.ts'
 import type { StoredEvent } from '../store/events.ts'
 import * as events from '../store/events.ts'
@@ -16,14 +17,15 @@ export const eventHandlers: Handlers<Operations['events']> = {
     if (documentId !== undefined && organizationId === undefined) {
       throw new ApiError('INVALID_ARGUMENT', 'organizationId is required.')
     }
-    const visible = await visibleHistory<StoredEvent>(call, input, {
+    const reading = longReads.open(caller, call.abandoned)
+    const query: Scanning['query'] = (statement) => reading.query(statement)
+    const history = await visibleHistory<StoredEvent>(call, input, query, {
       snapshotOf: ({ payload }) => payload,
       withDeleted: false,
     })
     const start = input.after === undefined ? undefined : readPosition(input.after)
     if (start && !(await hasReached(db, start))) throw notReached()
     const filter = { names, organizationId, documentId }
-    const reading = longReads.open(caller, call.abandoned)
     await reading.enter()
     try {
       const found: StoredEvent[] = []
@@ -33,7 +35,7 @@ export const eventHandlers: Handlers<Operations['events']> = {
       for (let reads = 0; hasMore && found.length < limit && bytesLeft > 0 && reads < maxReads; reads++) {
         const options = { after, filter, limit: limit - found.length, maxBytes: bytesLeft }
         const batch = await reading.query(() => events.read(db, apiKey, options))
-        found.push(...(visible ? await visible(batch.events) : batch.events))
+        found.push(...(history ? await history.keep(batch.events) : batch.events))
         ;({ last: after, hasMore } = batch)
         bytesLeft -= batch.bytes
       }

@@ -43,19 +43,22 @@ export const userHandlers: Handlers<Operations['users']> = {
   },
 
   async get(call) {
-    const { input, caller, db, version, now } = call
+    const { input, caller, db, version, now, services } = call
     const { apiKey } = caller
     const level = levelOf(input)
     const list = listOf(input, level)
     const filter = { userIds: input.userIds, groupIds: input.organizationUserGroupIds }
+    const reading = services.longReads.open(caller, call.abandoned)
+    const query = <T>(statement: () => Promise<T>) => reading.query(statement)
     const members = {
-      read: (window: Window) => list(db, apiKey, level, { ...window, filter, now }),
+      read: (window: Window) => list(db, apiKey, level, { ...window, filter, now, query }),
       cursor: ({ resourceId, createdAt, user: { userId } }: Member) =>
         input.groupByDocumentId
           ? [resourceId, createdAt, userId]
           : input.allDocuments
             ? [userId]
             : [createdAt, userId],
+      reading,
     }
     const present = (rows: readonly Member[]) => rows.map(({ user }) => user)
     if (version === 'v1') return listAll(call, members, present)

@@ -3,6 +3,7 @@ import type { ClientMessage } from '@plenum/protocol/realtime'
 import type { Unsubscribe } from '../../platform/listeners.ts'
 import type { UserOperations } from '../calls/socket-calls.ts'
 import { LoadedList } from '../loaded-list.ts'
+import { readPages } from '../pages.ts'
 import type { Done } from '../pending-requests.ts'
 import { type Inbox, type InboxNotification, type InboxState, unloadedInbox } from './inbox.ts'
 
@@ -115,10 +116,9 @@ export class InboxSession extends LoadedList<InboxState> implements Inbox {
   }
 
   protected async load(): Promise<Partial<InboxState>> {
-    const { data: notifications, nextPageToken } = await this.#deps.operations.notifications.get({
-      organizationId: this.#organizationId,
-      pageSize: this.#wanted,
-    })
+    const { data: notifications, nextPageToken } = await readPages(this.#wanted, (page) =>
+      this.#deps.operations.notifications.get({ organizationId: this.#organizationId, ...page }),
+    )
     const unreadCount = notifications.filter(({ isUnread }) => isUnread).length
     return {
       notifications,

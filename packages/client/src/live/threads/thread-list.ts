@@ -5,6 +5,7 @@ import type { CommentAnnotationChange } from '../../operations/index.ts'
 import type { Unsubscribe } from '../../platform/listeners.ts'
 import type { UserOperations } from '../calls/socket-calls.ts'
 import { LoadedList } from '../loaded-list.ts'
+import { readPages } from '../pages.ts'
 import {
   type NewComment,
   type NewThread,
@@ -240,12 +241,16 @@ export class ThreadList extends LoadedList<ThreadsState> implements Threads {
   }
 
   async #loadPages(fromStart: boolean, loaded: Map<string, Thread | undefined>): Promise<void> {
+    const readPage = async (page: { pageSize: number; pageToken?: string }) => {
+      const answer = await this.#get(page)
+      return { ...answer, data: answer.data as Thread[] }
+    }
     let pages = fromStart ? 0 : this.#loadedPages
     let pageToken = fromStart ? undefined : this.#nextPageToken
     while (pages < this.#wantedPages && (pages === 0 || pageToken !== undefined)) {
-      const page = await this.#get({ pageSize, ...(pageToken !== undefined && { pageToken }) })
-      for (const thread of page.data as Thread[]) loaded.set(thread.annotationId, thread)
-      pageToken = page.nextPageToken
+      const { data, nextPageToken } = await readPages(pageSize, readPage, pageToken)
+      for (const thread of data) loaded.set(thread.annotationId, thread)
+      pageToken = nextPageToken
       pages++
     }
     this.#loadedPages = pages

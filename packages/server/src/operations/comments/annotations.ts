@@ -7,13 +7,14 @@ import { reply } from '../../calls/answers/reply.ts'
 import type { Call, Handlers } from '../../calls/call.ts'
 import * as annotations from '../../store/comments/annotations.ts'
 import { refKey } from '../../store/comments/comments.ts'
-import { count, type Filter, list, type Position } from '../../store/comments/lists.ts'
+import { count, cursorOf, type Filter, findPositions, type Position } from '../../store/comments/lists.ts'
 import type { Cursor } from '../../store/engine/db.ts'
 import { findUnread } from '../../store/comments/views.ts'
 import { root } from '../../store/documents/folders.ts'
 import { unique } from '../shared/batches.ts'
 import { storedLocationIds } from '../shared/locations.ts'
 import { listAll, page, pageOfGroups, type Window } from '../shared/paging.ts'
+import { scannedList, scanningOf } from '../shared/scanned-list.ts'
 import { denied } from '../shared/calling-user.ts'
 import { findAccess, requireAccess } from './acting-user.ts'
 import { addAnnotations } from './add-annotations.ts'
@@ -154,20 +155,24 @@ interface Slot {
 }
 
 /** The list of all annotations that fit the filters. */
-function allAnnotations({ input, db, caller, services, abandoned }: Call<Get>, visible: Visible | undefined) {
+function allAnnotations(
+  { input, db, caller, version, services, abandoned }: Call<Get>,
+  visible: Visible | undefined,
+) {
   const { apiKey } = caller
   const filter = filterOf(input)
   const { order = 'desc' } = input
   const reading = services.longReads.open(caller, abandoned)
+  const scanning = scanningOf(reading, { hasPages: version !== 'v1' })
   return {
     reading,
-    async read(window: Window): Promise<Slot[]> {
-      const positions = await list(db, apiKey, filter, { ...window, order }, reading, visible)
-      return positions.map((position) => ({
-        position,
-        cursor: [position.lastUpdated, position.documentId, position.number],
-      }))
-    },
+    read: scannedList({
+      scanning,
+      find: (window) => findPositions(db, apiKey, filter, { ...window, order }, scanning, visible),
+      cursorOf,
+      load: async (positions) =>
+        positions.map((position): Slot => ({ position, cursor: cursorOf(position) })),
+    }),
     cursor: ({ cursor }: Slot) => cursor,
     rowsPerQuery,
   }
@@ -177,9 +182,10 @@ function allAnnotations({ input, db, caller, services, abandoned }: Call<Get>, v
 async function namedAnnotations(call: Call<Get>, annotationIds: string[], visible: Visible | undefined) {
   const { input, caller, db, services, abandoned } = call
   const reading = services.longReads.open(caller, abandoned)
+  const scanning = scanningOf(reading)
   const window = { limit: Infinity, after: undefined, order: 'asc' as const }
   const filter = { ...filterOf(input), annotationIds }
-  const found = await list(db, caller.apiKey, filter, window, reading, visible)
+  const { items: found } = await findPositions(db, caller.apiKey, filter, window, scanning, visible)
   const positions = annotationIds.flatMap((id): (Position | undefined)[] => {
     const same = found.filter(({ annotationId }) => annotationId === id)
     return same.length > 0 ? same : [undefined]

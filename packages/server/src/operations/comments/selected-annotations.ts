@@ -3,7 +3,8 @@ import type { StoredAnnotation } from '../../store/comments/annotation.ts'
 import { yieldIfLate } from '../../platform/turns/loop-time.ts'
 import * as annotations from '../../store/comments/annotations.ts'
 import type { Visible } from '../../store/comments/audience.ts'
-import { list } from '../../store/comments/lists.ts'
+import { findPositions } from '../../store/comments/lists.ts'
+import { scanningAll } from '../../store/engine/scan.ts'
 import { unique } from '../shared/batches.ts'
 import { storedLocationIds } from '../shared/locations.ts'
 import type { ThreadContext } from '../../threads/thread-changes.ts'
@@ -34,13 +35,11 @@ export async function selectAnnotations(
     authorIds: userIds,
   }
   const window = { limit: limit + 1, after: undefined, order: 'asc' as const }
-  const reading = {
-    async query<T>(statement: () => Promise<T>): Promise<T> {
-      await yieldIfLate()
-      return statement()
-    },
-  }
-  const positions = await list(db, apiKey, filter, window, reading, visible)
+  const scanning = scanningAll(async (statement) => {
+    await yieldIfLate()
+    return statement()
+  })
+  const { items: positions } = await findPositions(db, apiKey, filter, window, scanning, visible)
   const hasMore = positions.length > limit
   const found = await annotations.findMany(db, apiKey, organizationId, positions.slice(0, limit))
   return { found, hasMore, ids: filter.annotationIds ?? found.map(({ annotationId }) => annotationId) }

@@ -1,14 +1,16 @@
 import type { Call } from '../../calls/call.ts'
 import type { ApiKey } from '../../store/api-keys.ts'
 import * as annotations from '../../store/comments/annotations.ts'
-import { list } from '../../store/comments/lists.ts'
+import * as annotationLists from '../../store/comments/lists.ts'
 import type { Cursor } from '../../store/engine/db.ts'
+import type { Part, Window } from '../../store/engine/scan.ts'
 import * as notificationLists from '../../store/notifications/lists.ts'
 import * as notifications from '../../store/notifications/notifications.ts'
 import type { DocumentRef } from '../../store/refs.ts'
 import { changeInStep } from '../../threads/change-in-step.ts'
 import { ThreadChanges } from '../../threads/thread-changes.ts'
 import { locationIdOf } from '../shared/locations.ts'
+import { scanningOf } from '../shared/scanned-list.ts'
 
 type StepCall = Pick<Call, 'db' | 'now' | 'services'> & { caller: ApiKey }
 type Location = Record<string, unknown>
@@ -32,13 +34,10 @@ export async function moveAnnotations(
   const { apiKey } = caller
   const { organizationId, documentId } = document
   const filter = { organizationId, documentIds: [documentId], locationIds }
-  const reading = services.longReads.open(caller)
-  for (let after: Cursor | undefined; ;) {
-    const window = { limit: maxPerTransaction, after, order: 'asc' as const }
-    const positions = await list(db, apiKey, filter, window, reading)
-    const last = positions.at(-1)
-    if (!last) return
-    after = [last.lastUpdated, last.documentId, last.number]
+  const scanning = scanningOf(services.longReads.open(caller), { hasPages: false })
+  const find = (window: FindWindow) =>
+    annotationLists.findPositions(db, apiKey, filter, { ...window, order: 'asc' }, scanning)
+  for await (const positions of inSlices(find)) {
     await changeInStep(call, async (context) => {
       const found = await annotations.findMany(context.db, apiKey, organizationId, positions)
       const still = found.filter(({ locationId }) => locationId !== null && locationIds.includes(locationId))
@@ -61,21 +60,21 @@ export async function moveAnnotations(
 
 /** Gives the notifications at these locations another one. */
 export async function moveNotifications(
-  { db, caller: { apiKey }, services }: StepCall,
+  { db, caller, services }: StepCall,
   { organizationId, documentId }: DocumentRef,
   locationIds: readonly string[],
   moved: Moved,
 ): Promise<void> {
+  const { apiKey } = caller
+  const scanning = scanningOf(services.longReads.open(caller), { hasPages: false })
   for (const locationId of locationIds) {
     const filter = { organizationId, documentId, locationId }
-    for (let after: Cursor | undefined; ;) {
-      const window = { limit: maxPerTransaction, after, order: 'asc' as const }
-      const found = await notificationLists.list(db, apiKey, filter, window)
-      const last = found.at(-1)
-      if (!last) break
-      after = [last.timestamp, last.key]
+    const find = (window: FindWindow) =>
+      notificationLists.findPositions(db, apiKey, filter, { ...window, order: 'asc' }, scanning)
+    for await (const positions of inSlices(find)) {
+      const found = await notificationLists.readPositions(db, apiKey, organizationId, positions)
+      const ids = found.map(({ id }) => id)
       await services.writeStep(async (db) => {
-        const ids = found.map(({ id }) => id)
         const still = await notificationLists.findMany(db, apiKey, { ...filter, ids })
         for (const { id, key, content } of still.values()) {
           const location = moved(content.location)
@@ -84,5 +83,21 @@ export async function moveNotifications(
         }
       }, apiKey)
     }
+  }
+}
+
+type FindWindow = Pick<Window, 'limit' | 'after'>
+
+/** All items of a list, as many at a time as one transaction changes. */
+async function* inSlices<Position>(
+  find: (window: FindWindow) => Promise<Part<Position>>,
+): AsyncGenerator<Position[]> {
+  for (let after: Cursor | undefined; ;) {
+    const { items, next } = await find({ limit: maxPerTransaction, after })
+    for (let start = 0; start < items.length; start += maxPerTransaction) {
+      yield items.slice(start, start + maxPerTransaction)
+    }
+    if (!next) return
+    after = next
   }
 }

@@ -1,6 +1,8 @@
 import { ApiError, type Input, type Notification, type Operations } from '@plenum/protocol'
 import { shortHash } from '../../access/ids.ts'
+import type { AroundQuestion } from '../../access/provider/permission-provider.ts'
 import type { Call, Handlers } from '../../calls/call.ts'
+import { cursorOf } from '../../store/engine/scan.ts'
 import type { StoredNotification } from '../../store/notifications/lists.ts'
 import * as lists from '../../store/notifications/lists.ts'
 import * as recipients from '../../store/notifications/recipients.ts'
@@ -12,9 +14,10 @@ import { addNotification, deferredDeletion } from './add.ts'
 import { filterOf } from './filters.ts'
 import { requireOpen } from './open-organization.ts'
 import { updateNotifications } from './update.ts'
-import { visibleTo } from './visible.ts'
+import { VisibleNotifications } from './visible.ts'
 import { EncodedJson } from '../../calls/answers/encoded-json.ts'
-import { listAll, page, readKept, type Window, withPageToken } from '../shared/paging.ts'
+import { listAll, page, withPageToken } from '../shared/paging.ts'
+import { scannedList, scanningOf } from '../shared/scanned-list.ts'
 
 /**
  * Fewer than in other lists, because each row comes with the metadata of its document and organization, and up to 500
@@ -40,18 +43,22 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
     }
     await requireOpen(call, organizationId)
     const reading = call.services.longReads.open(caller, call.abandoned)
-    const read = (window: Window) => reading.query(() => lists.list(db, apiKey, filter, { ...window, order }))
-    const cursor = ({ timestamp, key }: StoredNotification) => [timestamp, key]
+    const scanning = scanningOf(reading, { hasPages: version !== 'v1' })
+    // The permission provider may take seconds to answer.
+    const around: AroundQuestion = (ask) => reading.outside(ask)
+    const allowed = user && new VisibleNotifications(call, user.userId, { scanning, around })
     const list = {
-      // The permission provider may take seconds to answer.
-      read: user
-        ? readKept(
-            read,
-            cursor,
-            visibleTo(call, user.userId, (ask) => reading.outside(ask)),
-          )
-        : read,
-      cursor,
+      read: scannedList({
+        scanning,
+        find: (window) =>
+          lists.findPositions(db, apiKey, filter, { ...window, order }, scanning, allowed?.keepPositions),
+        cursorOf,
+        load: async (positions) => {
+          const rows = await reading.query(() => lists.readPositions(db, apiKey, organizationId, positions))
+          return allowed ? allowed.keepHeld(rows) : rows
+        },
+      }),
+      cursor: ({ timestamp, key }: StoredNotification) => [timestamp, key],
       rowsPerQuery,
       reading,
     }

@@ -14,7 +14,7 @@ import { byId, inLockOrder, outcomes, unique } from '../shared/batches.ts'
 import { withoutNulls } from '../shared/without-nulls.ts'
 import { filterOf } from './filters.ts'
 import { requireOpen } from './open-organization.ts'
-import { visibleTo } from './visible.ts'
+import { VisibleNotifications } from './visible.ts'
 import { readersOf } from '../../events/inbox/recipients.ts'
 
 type Update = Operations['notifications']['update']
@@ -134,11 +134,13 @@ const changesOf = (input: Input<Update>, hidden: ReadonlySet<string>): Changes =
 async function findHidden(call: Call<Update>): Promise<ReadonlySet<string>> {
   const { user } = call.caller
   const hidden = new Set<string>()
-  const changes = user ? changesOf(call.input, hidden) : []
-  for (let start = 0; user && start < changes.length; start += notificationsPerQuery) {
+  if (!user) return hidden
+  const changes = changesOf(call.input, hidden)
+  const allowed = new VisibleNotifications(call, user.userId)
+  for (let start = 0; start < changes.length; start += notificationsPerQuery) {
     const found = await find(call.db, call, changes.slice(start, start + notificationsPerQuery))
     const rows = [...found.values()]
-    const visible = new Set((await visibleTo(call, user.userId)(rows)).map(({ id }) => id))
+    const visible = new Set((await allowed.keep(rows)).map(({ id }) => id))
     for (const { id } of rows) if (!visible.has(id)) hidden.add(id)
   }
   return hidden

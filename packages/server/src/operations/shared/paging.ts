@@ -1,16 +1,18 @@
 import { ApiError } from '@plenum/protocol'
 import type { Page, Pages } from '../../calls/answers/page-tokens.ts'
-import { yieldIfLate } from '../../platform/turns/loop-time.ts'
 import { type Requester, requesterOf } from '../../platform/turns/in-progress.ts'
 import type { LongRead } from '../../platform/turns/long-reads.ts'
 import type { Call } from '../../calls/call.ts'
 import { type Reply, reply } from '../../calls/answers/reply.ts'
 import type { Cursor } from '../../store/engine/db.ts'
+import type { Part } from '../../store/engine/scan.ts'
 import { JsonArrayEncoder, JsonGroupsEncoder } from '../../calls/answers/encoded-json.ts'
 
 /** The rows that one query reads. */
 export interface Window {
   limit: number
+  /** How many more rows the answer has room for, and one more. */
+  wanted: number
   after: Cursor | undefined
 }
 
@@ -32,7 +34,8 @@ export const tooLarge = () =>
 
 /** How to read a stored list. */
 interface List<T> {
-  read: (window: Window) => Promise<T[]>
+  /** Returns fewer rows than the limit if no others follow, unless it is a part that says where the list goes on. */
+  read: (window: Window) => Promise<T[] | Part<T>>
   /** The values of the columns that the list is ordered by. */
   cursor: (item: T) => Cursor
   /** Default: 256. Lists with larger rows set fewer. */
@@ -42,25 +45,6 @@ interface List<T> {
   /** The list has at most this many rows, because the caller named them. Default: no limit. */
   maxRows?: number
 }
-
-/** Reads a list of which only some rows are kept, until there are enough of them. */
-export const readKept =
-  <Row>(
-    read: List<Row>['read'],
-    cursor: List<Row>['cursor'],
-    keep: (rows: readonly Row[]) => Promise<Row[]>,
-  ): List<Row>['read'] =>
-  async ({ limit, after }) => {
-    const kept: Row[] = []
-    for (let from = after; ;) {
-      const rows = await read({ limit, after: from })
-      kept.push(...(await keep(rows)))
-      const last = rows.at(-1)
-      if (!last || rows.length < limit || kept.length >= limit) return kept.slice(0, limit)
-      from = cursor(last)
-      await yieldIfLate()
-    }
-  }
 
 /** Turns stored rows into what callers read. */
 type Present<Row, Shown> = (rows: readonly Row[]) => readonly Shown[] | Promise<readonly Shown[]>
@@ -93,7 +77,7 @@ export async function listAll<Row, Shown>(
   const wanted = { size: maxUnpagedRows, after: undefined }
   return inPlace(call, list, async (reading) => {
     const first = await firstRows(call, list, wanted)
-    if (isShort(first, wanted)) return reply(await presentAll(first, present), {})
+    if (isShort(first, wanted)) return reply(await presentAll(first.items, present), {})
     const { onSent, data } = await collect(reading, list, wanted, first, present, new JsonArrayEncoder())
     return reply(data as unknown as Shown[], { onSent })
   })
@@ -110,9 +94,9 @@ export async function page<Row, Shown>(
   const wanted = pages.requested({ ...input })
   return inPlace(call, list, async (reading) => {
     const first = await firstRows(call, list, wanted)
-    if (isShort(first, wanted)) return reply(await presentAll(first, present), {})
+    if (isShort(first, wanted)) return reply(await presentAll(first.items, present), {})
     const collected = await collect(reading, list, wanted, first, present, new JsonArrayEncoder())
-    return withNextPage(collected, list, pages) as unknown as Reply<Shown[]>
+    return withNextPage(collected, pages) as unknown as Reply<Shown[]>
   })
 }
 
@@ -128,7 +112,7 @@ export async function pageOfGroups<Row, Shown>(
   return inPlace(call, list, async (reading) => {
     const first = await firstRows(call, list, wanted)
     const collected = await collect(reading, list, wanted, first, present, new JsonGroupsEncoder())
-    return withNextPage(collected, list, pages) as unknown as Reply<Record<string, Shown[]>>
+    return withNextPage(collected, pages) as unknown as Reply<Record<string, Shown[]>>
   })
 }
 
@@ -162,16 +146,24 @@ export function withPageToken<T>(answer: Reply<T>): Reply<T> {
   return reply(data, { extra: { pageToken: extra?.nextPageToken, ...extra }, onSent })
 }
 
-/** How many rows the next query reads: at most one more than the page still needs. That row shows that another page follows. */
-const limitOf = <Row>({ rowsPerQuery = defaultRowsPerQuery }: List<Row>, left: number) =>
-  Math.min(rowsPerQuery, left + 1)
+/** The next query reads at most one row more than the page still needs. That row shows that another page follows. */
+const windowOf = <Row>(
+  { rowsPerQuery = defaultRowsPerQuery }: List<Row>,
+  left: number,
+  after: Cursor | undefined,
+): Window => ({ limit: Math.min(rowsPerQuery, left + 1), wanted: left + 1, after })
+
+export async function readPart<Row>(list: Pick<List<Row>, 'read'>, window: Window): Promise<Part<Row>> {
+  const rows = await list.read(window)
+  return Array.isArray(rows) ? { items: rows } : rows
+}
 
 const firstRows = <Row>(
   { caller, services: { longReads } }: ListCall,
   list: List<Row>,
   { size, after }: Page,
 ) => {
-  const read = () => list.read({ limit: limitOf(list, size), after })
+  const read = () => readPart(list, windowOf(list, size, after))
   return list.reading ? read() : longReads.query(caller.apiKey, read, list.maxRows)
 }
 
@@ -179,51 +171,52 @@ const presentAll = <Row, Shown>(rows: Row[], present: Present<Row, Shown>) =>
   (rows.length > 0 ? present(rows) : []) as Shown[] | Promise<Shown[]>
 
 /** Whether the first query has found all rows, and few enough for one slice. This is true for most lists. */
-const isShort = (first: readonly unknown[], { size }: Page) =>
-  first.length <= Math.min(maxItemsPerSlice, size)
+const isShort = ({ items, next }: Part<unknown>, { size }: Page) =>
+  next === undefined && items.length <= Math.min(maxItemsPerSlice, size)
 
-interface Collected<Row, Data> {
+interface Collected<Data> {
   data: Data
-  /** The last row of the page. Undefined: no other page follows. */
-  last: Row | undefined
+  /** The page ends here. Undefined: no other page follows. */
+  next: Cursor | undefined
   onSent: (() => void) | undefined
 }
 
-const withNextPage = <Row, Data>(
-  { data, last, onSent }: Collected<Row, Data>,
-  { cursor }: List<Row>,
-  pages: Pages,
-) => reply(data, { extra: { nextPageToken: last && pages.tokenAfter(cursor(last)) }, onSent })
+const withNextPage = <Data>({ data, next, onSent }: Collected<Data>, pages: Pages) =>
+  reply(data, { extra: { nextPageToken: next && pages.tokenAfter(next) }, onSent })
 
 /** Reads the rest of a page after its first rows, and encodes all rows slice by slice. */
 async function collect<Row, Shown, Data>(
   reading: LongRead,
   list: List<Row>,
-  { size }: Page,
-  first: Row[],
+  { size, after }: Page,
+  first: Part<Row>,
   present: Present<Row, Shown>,
   encoder: Encoder<Shown, Data>,
-): Promise<Collected<Row, Data>> {
+): Promise<Collected<Data>> {
   let left = size
-  let rows = first
-  let last: Row | undefined
+  let window = windowOf(list, left, after)
+  let { items: rows, next } = first
+  let last: Cursor | undefined
   for (;;) {
-    const isLast = rows.length < limitOf(list, left)
+    const isLast = rows.length < window.limit
     const count = Math.min(rows.length, left)
     const isOver = isLast || rows.length > count
     if (count > 0) await encodeSlices(reading, await present(rows.slice(0, count)), encoder)
     if (encoder.bytes > maxAnswerBytes) throw tooLarge()
-    last = rows[count - 1] ?? last
+    if (count > 0) last = list.cursor(rows[count - 1] as Row)
+    if (!isLast) next = last
     left -= count
     // The rows must not take memory while the answer waits to become large.
     rows = []
     if (encoder.bytes > maxSmallAnswerBytes) await reading.becomeLarge()
     if (isOver) {
       const onSent = reading.isLarge ? () => reading.close() : undefined
-      return { data: encoder.end(), last: isLast ? undefined : last, onSent }
+      return { data: encoder.end(), next, onSent }
     }
-    const window = { limit: limitOf(list, left), after: last && list.cursor(last) }
-    rows = await (list.reading ? list.read(window) : reading.query(() => list.read(window)))
+    const following = windowOf(list, left, last)
+    const read = () => readPart(list, following)
+    window = following
+    ;({ items: rows, next } = await (list.reading ? read() : reading.query(read)))
   }
 }
 

@@ -5,13 +5,17 @@ import type { LongRead } from '../../platform/turns/long-reads.ts'
 import { listGrantsOf } from '../../store/access/user-grants.ts'
 import * as activityLists from '../../store/activities/lists.ts'
 import { listReactionsOf } from '../../store/comments/user-threads.ts'
+import type { StoredActivity } from '../../store/activities/lists.ts'
 import type { Cursor } from '../../store/engine/db.ts'
+import { cursorOf, type Part } from '../../store/engine/scan.ts'
 import * as notificationLists from '../../store/notifications/lists.ts'
+import type { StoredNotification } from '../../store/notifications/lists.ts'
 import { findAddressee } from '../../store/notifications/recipients.ts'
 import * as users from '../../store/users/users.ts'
 import { presentActivities } from '../activities.ts'
 import { presentNotifications } from '../notifications/notifications.ts'
-import { encodeList, type Window } from '../shared/paging.ts'
+import { encodeList, readPart, type Window } from '../shared/paging.ts'
+import { scannedList, scanningOf } from '../shared/scanned-list.ts'
 import { listCommentsOf } from './exported-comments.ts'
 
 type Get = Operations['userData']['get']
@@ -23,7 +27,7 @@ const rowsPerQuery = 32
 
 /** One list of the export. `Row`: what is stored. */
 interface ExportedList<Row> {
-  read: (window: Window) => Promise<Row[]>
+  read: (window: Window) => Promise<Row[] | Part<Row>>
   cursor: (row: Row) => Cursor
   present: (rows: readonly Row[]) => readonly unknown[] | Promise<readonly unknown[]>
 }
@@ -72,6 +76,7 @@ async function listsOf(
   const { apiKey } = caller
   const user = await findAddressee(db, apiKey, userId)
   const order = 'asc' as const
+  const scanning = scanningOf(reading)
   return {
     resources: asList({
       read: (window) => reading.query(() => listGrantsOf(db, apiKey, input, window)),
@@ -90,17 +95,35 @@ async function listsOf(
       ],
       present: (rows) => rows.map(({ number: _, ...reaction }) => reaction),
     }),
-    notifications: asList({
-      read: (window) =>
-        reading.query(() =>
-          notificationLists.list(db, apiKey, { organizationId, user }, { ...window, order }),
-        ),
+    notifications: asList<StoredNotification>({
+      read: scannedList({
+        scanning,
+        find: (window) =>
+          notificationLists.findPositions(
+            db,
+            apiKey,
+            { organizationId, user },
+            { ...window, order },
+            scanning,
+          ),
+        cursorOf,
+        load: (positions) =>
+          reading.query(() => notificationLists.readPositions(db, apiKey, organizationId, positions)),
+      }),
       cursor: ({ timestamp, key }) => [timestamp, key],
       present: (rows) => presentNotifications(call, organizationId, rows),
     }),
-    activities: asList({
-      read: (window) =>
-        reading.query(() => activityLists.list(db, apiKey, { organizationId, userId }, { ...window, order })),
+    activities: asList<StoredActivity>({
+      read: scannedList({
+        scanning,
+        find: (window) =>
+          activityLists.findPositions(db, apiKey, { organizationId, userId }, { ...window, order }, scanning),
+        cursorOf,
+        load: (positions) => {
+          const ids = positions.map(({ key }) => key)
+          return reading.query(() => activityLists.findMany(db, apiKey, organizationId, ids))
+        },
+      }),
       cursor: ({ timestamp, id }) => [timestamp, id],
       present: (rows) => presentActivities(call, organizationId, rows),
     }),
@@ -117,12 +140,12 @@ async function readPage(
   for (;;) {
     const left = pageSize - shown.length
     const limit = Math.min(rowsPerQuery, left + 1)
-    const rows = await read({ limit, after })
-    const kept = rows.slice(0, left)
+    const part = await readPart({ read }, { limit, wanted: left + 1, after })
+    const kept = part.items.slice(0, left)
     if (kept.length > 0) shown.push(...(await present(kept)))
+    if (part.items.length < limit) return { shown, next: part.next }
     const last = kept.at(-1)
     if (last !== undefined) after = cursor(last)
-    if (rows.length > kept.length) return { shown, next: after }
-    if (rows.length < limit) return { shown, next: undefined }
+    if (part.items.length > kept.length) return { shown, next: after }
   }
 }

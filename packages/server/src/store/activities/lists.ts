@@ -1,10 +1,20 @@
 import type { Activity, FeatureType } from '@plenum/protocol'
-import { type Expression, expressionBuilder, sql, type SqlBool } from 'kysely'
+import { type Expression, expressionBuilder, type SelectQueryBuilder, sql, type SqlBool } from 'kysely'
 import { mapYielding } from '../../platform/turns/loop-time.ts'
 import type { Audience } from '../comments/audience.ts'
 import type { Cursor, Db } from '../engine/db.ts'
 import { parse } from '../engine/json.ts'
-import { cursorOf, inWindow, type Position, rowsPerScan, scan, type Window } from '../engine/scan.ts'
+import {
+  cursorOf,
+  inWindow,
+  type Keep,
+  type Part,
+  type Position,
+  rowsPerScan,
+  scan,
+  type Scanning,
+  type Window,
+} from '../engine/scan.ts'
 import type { Schema } from '../schema/schema.ts'
 
 /** The stored content of an activity: what is returned, without the columns. */
@@ -31,20 +41,6 @@ export interface Filter {
   featureTypes?: readonly FeatureType[]
   actionTypes?: readonly string[]
   ids?: readonly string[]
-}
-
-/** Lists activities by timestamp, then id. */
-export async function list(
-  db: Db,
-  apiKey: string,
-  filter: Filter,
-  window: Window,
-): Promise<StoredActivity[]> {
-  const positions = await findPositions(db, apiKey, filter, window)
-  const keys = positions.map(({ key }) => key)
-  const found = await findMany(db, apiKey, filter.organizationId, keys)
-  // An activity was removed between the two reads, so the page may lack another one: read it again.
-  return found.length < keys.length ? list(db, apiKey, filter, window) : found
 }
 
 /** The activities with these ids that exist, in the order of the ids. */
@@ -82,6 +78,12 @@ export async function findMany(
   return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
+/** An activity in a list. */
+export interface ActivityPosition extends Position {
+  /** The comment thread that the activity is about. Set only in lists of which only some activities are kept. */
+  annotationId?: string | null
+}
+
 /** The activities of an organization, and whether each fits. The ids of the filter are not checked. */
 const select = (db: Db, apiKey: string, filter: Filter, condition = fits(filter)) =>
   db
@@ -91,6 +93,8 @@ const select = (db: Db, apiKey: string, filter: Filter, condition = fits(filter)
     .select(sql<number>`case when ${condition} then 1 else 0 end`.as('fits'))
     .where('api_key', '=', apiKey)
     .where('organization_id', '=', filter.organizationId)
+
+type Select = SelectQueryBuilder<Schema, 'activities', ActivityPosition & { fits: number }>
 
 function fits({
   documentId,
@@ -124,10 +128,10 @@ type By = ReturnType<typeof indexed>[number]
 
 /** One step of a scan, behind the cursor `after`. Without `by`, it goes through all activities of the organization. */
 async function scanRows(
-  query: ReturnType<typeof select>,
+  query: Select,
   by: By | undefined,
   { limit, after, order }: Window,
-): Promise<(Position & { fits: boolean })[]> {
+): Promise<(ActivityPosition & { fits: boolean })[]> {
   let step = query.orderBy('timestamp', order).orderBy('activity_id', order).limit(limit)
   if (by) step = step.where(by[0], '=', by[1])
   if (after) {
@@ -137,17 +141,41 @@ async function scanRows(
   return (await step.execute()).map((row) => ({ ...row, fits: row.fits === 1 }))
 }
 
-async function findPositions(db: Db, apiKey: string, filter: Filter, window: Window): Promise<Position[]> {
+/** Decides which activities belong to the list of the caller. */
+export type KeepActivities = Keep<ActivityPosition>
+
+/** Finds the next activities that fit and that `keep` keeps, by timestamp, then id. */
+export async function findPositions(
+  db: Db,
+  apiKey: string,
+  filter: Filter,
+  window: Window,
+  scanning: Scanning,
+  keep?: KeepActivities,
+): Promise<Part<ActivityPosition>> {
   const { ids, featureTypes, actionTypes } = filter
-  if ([ids, featureTypes, actionTypes].some((list) => list?.length === 0)) return []
-  const query = select(db, apiKey, filter)
-  if (ids) return inWindow(await withIds(query, ids), window)
+  if ([ids, featureTypes, actionTypes].some((list) => list?.length === 0)) return { items: [] }
+  const query = select(db, apiKey, filter).$if(keep !== undefined, (some) =>
+    some.select('annotation_id as annotationId'),
+  )
+  if (ids) {
+    const found = await scanning.query(() => withIds(query, ids))
+    return { items: inWindow(keep ? await keep(found) : found, cursorOf, window) }
+  }
   const ways: (By | undefined)[] = indexed(filter)
   if (ways.length === 0) ways.push(undefined)
-  return scan(db, window, ...ways.map((by) => (window: Window) => scanRows(query, by, window)))
+  return scan(window, scanning, {
+    steps: ways.map((by) => (step) => scanRows(query, by, step)),
+    cursorOf,
+    keep(rows) {
+      const fitting = rows.filter((row) => row.fits)
+      return keep ? keep(fitting) : fitting
+    },
+    rowsPerStep: rowsPerScan(db),
+  })
 }
 
-async function withIds(query: ReturnType<typeof select>, ids: readonly string[]): Promise<Position[]> {
+async function withIds(query: Select, ids: readonly string[]): Promise<ActivityPosition[]> {
   // The indexes of lists do not contain `immutable`. Without it, SQLite would read all of such an index to find the ids.
   const rows = await query.select('immutable').where('activity_id', 'in', ids).execute()
   return rows.filter((row) => row.fits === 1)

@@ -3,6 +3,7 @@ import type { Audience, Visible } from './audience.ts'
 import type { Cursor, Db } from '../engine/db.ts'
 import { parse } from '../engine/json.ts'
 import { sqliteOf } from '../engine/prepared.ts'
+import { inWindow, joinParts, type Part, scan, type Scanning, type Window } from '../engine/scan.ts'
 import type { Schema } from '../schema/schema.ts'
 import { type AnnotationRef, newestCommentFor } from './annotation.ts'
 
@@ -27,12 +28,6 @@ export interface Interval {
   before?: number | undefined
 }
 
-export interface Window {
-  limit: number
-  after: Cursor | undefined
-  order: 'asc' | 'desc'
-}
-
 /** An annotation in a list, and the columns that the list is ordered by. */
 export interface Position extends AnnotationRef {
   annotationId: string
@@ -46,29 +41,44 @@ export interface Position extends AnnotationRef {
 const rowsPerScan = (db: Db) => (sqliteOf(db) ? 200 : 500)
 
 /** Runs statements one after the other, each when it may run. */
-export interface Reading {
-  query<T>(statement: () => Promise<T>): Promise<T>
-}
+type Reading = Pick<Scanning, 'query'>
 
-/** Lists the positions of annotations by their last change, then document and number. */
-export async function list(
+export const cursorOf = ({ lastUpdated, documentId, number }: Place): Cursor => [
+  lastUpdated,
+  documentId,
+  number,
+]
+
+/** Finds the next annotations that fit, by their last change, then document and number. */
+export async function findPositions(
   db: Db,
   apiKey: string,
   filter: Filter,
   window: Window,
-  reading: Reading,
+  scanning: Scanning,
   visible?: Visible,
-): Promise<Position[]> {
+): Promise<Part<Position>> {
   const { documentIds, annotationIds, mentionedIds } = filter
-  if (documentIds?.length === 0 || mentionedIds?.length === 0) return []
-  if (annotationIds)
-    return inWindow(await findNamed(db, apiKey, filter, annotationIds, reading, visible), window)
-  if (!documentIds) return scan(db, apiKey, filter, undefined, window, reading, visible)
-  const found: Position[] = []
-  for (const documentId of documentIds) {
-    found.push(...(await scan(db, apiKey, filter, documentId, window, reading, visible)))
+  if (documentIds?.length === 0 || mentionedIds?.length === 0) return { items: [] }
+  if (annotationIds) {
+    const found = await findNamed(db, apiKey, filter, annotationIds, scanning, visible)
+    return { items: inWindow(found, cursorOf, window) }
   }
-  return inWindow(found, window)
+  const lists = documentIds ?? [undefined]
+  const maxRows = Math.ceil(scanning.rowsLeft / lists.length)
+  const parts: Part<Position>[] = []
+  for (const documentId of lists) {
+    parts.push(
+      await scan(window, scanning, {
+        steps: [(step) => inOrder(rowsOf(db, apiKey, filter, visible), documentId, step, filter).execute()],
+        cursorOf: ({ last_updated, document_id, number }: Row) => [last_updated, document_id, number],
+        keep: (rows) => keepFitting(rows, filter, visible),
+        rowsPerStep: rowsPerScan(db),
+        maxRows,
+      }),
+    )
+  }
+  return joinParts(parts, cursorOf, window.order)
 }
 
 /** An id names one annotation in each document. Without a document, a list shows this many with the same id. */
@@ -125,32 +135,6 @@ async function findInAllDocuments(
     const last = rows.at(-1)
     if (!last || rows.length < limit || found.length >= maxWithSameId) return found.slice(0, maxWithSameId)
     after = last.document_id
-  }
-}
-
-/** Scans the annotations of a document, or of the organization, in order and in short steps, until enough of them fit. */
-async function scan(
-  db: Db,
-  apiKey: string,
-  filter: Filter,
-  documentId: string | undefined,
-  window: Window,
-  reading: Reading,
-  visible: Visible | undefined,
-): Promise<Position[]> {
-  const found: Position[] = []
-  // Most lists have no filter: the first statement finds all that the page needs.
-  let limit = Math.min(window.limit, rowsPerScan(db))
-  for (let { after } = window; ;) {
-    const step = { ...window, after, limit }
-    const rows = await reading.query(() =>
-      inOrder(rowsOf(db, apiKey, filter, visible), documentId, step, filter).execute(),
-    )
-    found.push(...(await keepFitting(rows, filter, visible)))
-    const last = rows.at(-1)
-    if (!last || rows.length < limit || found.length >= window.limit) return found.slice(0, window.limit)
-    after = [last.last_updated, last.document_id, last.number]
-    limit = rowsPerScan(db)
   }
 }
 
@@ -294,19 +278,6 @@ const fits = (row: Row, filter: Filter): boolean =>
 
 /** The columns that a list is ordered by. */
 type Place = Omit<Position, 'annotationId'>
-
-/** Orders the positions and returns those that are in the window. */
-function inWindow(positions: readonly Position[], { limit, after, order }: Window): Position[] {
-  const sign = order === 'asc' ? 1 : -1
-  const compareIds = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
-  const compare = (a: Place, b: Place) =>
-    sign * (a.lastUpdated - b.lastUpdated || compareIds(a.documentId, b.documentId) || a.number - b.number)
-  const [lastUpdated, documentId, number] = (after ?? [0, '', 0]) as [number, string, number]
-  const behind = after
-    ? positions.filter((one) => compare(one, { lastUpdated, documentId, number }) > 0)
-    : positions
-  return behind.toSorted(compare).slice(0, limit)
-}
 
 /** The annotations of a document that a user may see, and how many of them have a comment that the user has not seen. */
 export interface Count {

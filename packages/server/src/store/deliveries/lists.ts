@@ -1,7 +1,14 @@
-import { expressionBuilder, sql } from 'kysely'
-import type { LongRead } from '../../platform/turns/long-reads.ts'
+import { expressionBuilder, type RawBuilder, sql } from 'kysely'
 import type { Db } from '../engine/db.ts'
-import { type Position, scan, type Window } from '../engine/scan.ts'
+import {
+  cursorOf,
+  type Part,
+  type Position,
+  rowsPerScan,
+  scan,
+  type Scanning,
+  type Window,
+} from '../engine/scan.ts'
 import type { DeliveryTable } from '../schema/delivery-tables.ts'
 import type { Schema } from '../schema/schema.ts'
 
@@ -14,38 +21,26 @@ export interface Filter {
   since?: number | undefined
 }
 
-/** Runs each statement when its turn has come: a filter that fits few deliveries makes a list read very many. */
-type Reading = Pick<LongRead, 'query'>
-
-/** Lists deliveries by the time when they were added, then id. */
-export async function list(
-  db: Db,
-  apiKey: string,
-  filter: Filter,
-  window: Window,
-  reading: Reading,
-): Promise<DeliveryTable[]> {
-  const positions = await findPositions(db, apiKey, filter, window, reading)
-  if (positions.length === 0) return []
-  const ids = positions.map(({ key }) => key)
-  const ofIds = db
+/** The deliveries with these ids that exist, in the order of the ids. */
+export async function findMany(db: Db, apiKey: string, ids: readonly string[]): Promise<DeliveryTable[]> {
+  const rows = await db
     .selectFrom('deliveries')
     .selectAll()
     .where('api_key', '=', apiKey)
     .where('delivery_id', 'in', ids)
-  const rows = await reading.query(() => ofIds.execute())
+    .execute()
   const found = new Map(rows.map((row) => [row.delivery_id, row]))
   return ids.flatMap((id) => found.get(id) ?? [])
 }
 
-/** The ids of the deliveries in this part of the list. */
+/** Finds the next deliveries that fit, by the time when they were added, then id. */
 export async function findPositions(
   db: Db,
   apiKey: string,
   filter: Filter,
   window: Window,
-  reading: Reading,
-): Promise<Position[]> {
+  scanning: Scanning,
+): Promise<Part<Position>> {
   const { status, target } = filter
   /** Conditions that an index serves. The scan uses the one with the fewest rows. */
   const indexed = [
@@ -53,30 +48,31 @@ export async function findPositions(
     ...(target === undefined ? [] : [sql<boolean>`target = ${target}`]),
   ]
   if (indexed.length === 0) indexed.push(sql<boolean>`true`)
-  return scan(
-    db,
-    window,
-    ...indexed.map((condition) => async (step: Window) => {
-      const { limit, after, order } = step
-      let query = db
-        .selectFrom('deliveries')
-        .select(['delivery_id as key', 'created_at as timestamp'])
-        // A flag and not a condition: with a condition, SQLite might not read the rows in the order of the list.
-        .select(sql<number>`case when ${fits(filter)} then 1 else 0 end`.as('fits'))
-        .where('api_key', '=', apiKey)
-        .where(condition)
-        .orderBy('created_at', order)
-        .orderBy('delivery_id', order)
-        .limit(limit)
-      if (filter.since !== undefined) query = query.where('created_at', '>=', filter.since)
-      if (after) {
-        const behind = sql.raw(order === 'asc' ? '>' : '<')
-        query = query.where(sql<boolean>`(created_at, delivery_id) ${behind} (${sql.join(after)})`)
-      }
-      const rows = await reading.query(() => query.execute())
-      return rows.map((row) => ({ ...row, fits: row.fits === 1 }))
-    }),
-  )
+  const stepBy = (condition: RawBuilder<boolean>) => async (step: Window) => {
+    const { limit, after, order } = step
+    let query = db
+      .selectFrom('deliveries')
+      .select(['delivery_id as key', 'created_at as timestamp'])
+      // A flag and not a condition: with a condition, SQLite might not read the rows in the order of the list.
+      .select(sql<number>`case when ${fits(filter)} then 1 else 0 end`.as('fits'))
+      .where('api_key', '=', apiKey)
+      .where(condition)
+      .orderBy('created_at', order)
+      .orderBy('delivery_id', order)
+      .limit(limit)
+    if (filter.since !== undefined) query = query.where('created_at', '>=', filter.since)
+    if (after) {
+      const behind = sql.raw(order === 'asc' ? '>' : '<')
+      query = query.where(sql<boolean>`(created_at, delivery_id) ${behind} (${sql.join(after)})`)
+    }
+    return query.execute()
+  }
+  return scan(window, scanning, {
+    steps: indexed.map(stepBy),
+    cursorOf,
+    keep: (rows) => rows.filter((row) => row.fits === 1),
+    rowsPerStep: rowsPerScan(db),
+  })
 }
 
 function fits({ status, channel, target, event }: Filter) {

@@ -12,7 +12,17 @@ import type { Cursor, Db } from '../engine/db.ts'
 import { parse } from '../engine/json.ts'
 import { type Addressee, isOneOf, namesOf, type Recipient } from './recipients.ts'
 import type * as scans from '../engine/scan.ts'
-import { cursorOf, inWindow, rowsPerScan, scan, type Window } from '../engine/scan.ts'
+import {
+  cursorOf,
+  inWindow,
+  joinParts,
+  type Part,
+  rowsPerScan,
+  scan,
+  type Scanning,
+  scanningAll,
+  type Window,
+} from '../engine/scan.ts'
 import type { NotificationTable } from '../schema/notification-tables.ts'
 import type { Schema } from '../schema/schema.ts'
 
@@ -47,30 +57,86 @@ export interface Filter {
   user?: Addressee
 }
 
-/** Lists notifications by timestamp, then key. */
-export async function list(
+/** A notification in a list: its key and the columns that the list is ordered by. */
+export interface Position extends scans.Position {
+  state?: StoredNotification['state']
+  /** Set only in lists of one user. */
+  about?: About
+}
+
+/** What decides, besides its content, who may read a notification. */
+export interface About {
+  documentId: string
+  annotationId: string | null
+}
+
+/** Decides which notifications of a user belong to the list. */
+export type KeepVisible = scans.Keep<Position>
+
+/**
+ * Finds the next notifications that fit and are not hidden, by timestamp, then key. In lists of one user, `keep` decides which
+ * of them belong to the list.
+ */
+export async function findPositions(
   db: Db,
   apiKey: string,
   filter: Filter,
   window: Window,
-): Promise<StoredNotification[]> {
-  const positions = await findPositions(db, apiKey, filter, window)
-  const listed = await readPositions(db, apiKey, filter, positions)
-  // A notification was overwritten or removed between the two reads, so the page may lack another one: read it again.
-  return listed.length < positions.length ? list(db, apiKey, filter, window) : listed
+  scanning: Scanning,
+  keep: KeepVisible = (positions) => positions,
+): Promise<Part<Position>> {
+  const { user, ids, documentId } = filter
+  if (ids?.length === 0) return { items: [] }
+  const rowsPerStep = rowsPerScan(db)
+  const fitting = (positions: FlaggedPosition[]) => positions.filter((position) => position.fits)
+  if (!user) {
+    if (ids) {
+      const rows = await scanning.query(() => allPositions(db, apiKey, filter).execute())
+      return { items: inWindow(rows.map(toPosition), cursorOf, window) }
+    }
+    const steps = [(step: Window) => scanAll(db, apiKey, filter, step)]
+    return scan(window, scanning, { steps, cursorOf, keep: fitting, rowsPerStep })
+  }
+  // A recipient is stored by user id or by email address. Each has a read of its own, which follows the order of an index.
+  // Both reads may find the same notification.
+  const names = namesOf(user)
+  const maxRows = Math.ceil(scanning.rowsLeft / names.length)
+  const parts: Part<Position>[] = []
+  for (const name of names) {
+    if (ids) {
+      const items = await keep(await scanning.query(() => findByIds(db, apiKey, filter, name)))
+      parts.push({ items: inWindow(items, cursorOf, window) })
+      continue
+    }
+    const steps = [(step: Window) => scanInbox(db, apiKey, filter, name, step)]
+    if (documentId !== undefined) steps.push((step) => scanDocument(db, apiKey, filter, name, step))
+    const keepFitting = (positions: FlaggedPosition[]) => keep(fitting(positions))
+    parts.push(await scan(window, scanning, { steps, cursorOf, keep: keepFitting, rowsPerStep, maxRows }))
+  }
+  const joined = joinParts(parts, cursorOf, window.order)
+  return { ...joined, items: withoutRepetitions(joined.items) }
 }
 
-async function readPositions(
+/** The user id comes first, so its state is kept. Repetitions have the same place in the list. */
+function withoutRepetitions(positions: readonly Position[]): Position[] {
+  return positions.filter(({ key }, index) => positions[index - 1]?.key !== key)
+}
+
+/**
+ * The notifications at these positions, in their order, without those that were removed since. One that was overwritten, and
+ * is about something else now, is left out too.
+ */
+export async function readPositions(
   db: Db,
   apiKey: string,
-  { organizationId }: Filter,
+  organizationId: string,
   positions: readonly Position[],
 ): Promise<StoredNotification[]> {
   if (positions.length === 0) return []
   const keys = positions.map(({ key }) => key)
   const rows = await db
     .selectFrom('notifications')
-    .select(['notification_id', 'public_id', 'document_id', 'data', 'timestamp'])
+    .select(['notification_id', 'public_id', 'document_id', 'annotation_id', 'data', 'timestamp'])
     .where('api_key', '=', apiKey)
     .where('organization_id', '=', organizationId)
     .where('notification_id', 'in', keys)
@@ -81,9 +147,11 @@ async function readPositions(
       public_id === null ? [] : [[row.notification_id, { ...row, public_id }]],
     ),
   )
-  const there = positions.flatMap(({ key, state }) => {
+  const there = positions.flatMap(({ key, state, about }) => {
     const row = found.get(key)
-    return row ? [{ row, state }] : []
+    const isSame =
+      !about || (row?.document_id === about.documentId && row.annotation_id === about.annotationId)
+    return row && isSame ? [{ row, state }] : []
   })
   return mapYielding(there, ({ row, state }) => ({ ...toNotification(row), ...(state && { state }) }))
 }
@@ -94,40 +162,12 @@ export async function findMany(
   apiKey: string,
   filter: Filter & { ids: readonly string[] },
 ): Promise<Map<string, StoredNotification>> {
-  const found = await list(db, apiKey, filter, { limit: filter.ids.length, after: undefined, order: 'asc' })
+  const window = { limit: filter.ids.length, after: undefined, order: 'asc' as const }
+  const { items } = await findPositions(db, apiKey, filter, window, scanningAll())
+  const found = await readPositions(db, apiKey, filter.organizationId, items)
+  // A notification was overwritten between the two reads.
+  if (found.length < items.length) return findMany(db, apiKey, filter)
   return new Map(found.map((one) => [one.id, one]))
-}
-
-/** A notification in a list: its key and the columns that the list is ordered by. */
-interface Position extends scans.Position {
-  state?: StoredNotification['state']
-}
-
-/** The positions of notifications that fit and are not hidden, in the order of the list. */
-async function findPositions(db: Db, apiKey: string, filter: Filter, window: Window): Promise<Position[]> {
-  const { user, ids, documentId } = filter
-  if (ids?.length === 0) return []
-  if (!user) {
-    if (ids) return inWindow(await allPositions(db, apiKey, filter).execute().then(toPositions), window)
-    return scan(db, window, (window) => scanAll(db, apiKey, filter, window))
-  }
-  // A recipient is stored by user id or by email address. Each has a read of its own, which follows the order of an index.
-  // Both reads may find the same notification.
-  const found = new Map<string, Position>()
-  for (const name of namesOf(user)) {
-    const positions = ids
-      ? await findByIds(db, apiKey, filter, name)
-      : await scan(
-          db,
-          window,
-          (window) => scanInbox(db, apiKey, filter, name, window),
-          ...(documentId === undefined
-            ? []
-            : [(window: Window) => scanDocument(db, apiKey, filter, name, window)]),
-        )
-    for (const position of positions) if (!found.has(position.key)) found.set(position.key, position)
-  }
-  return inWindow([...found.values()], window)
 }
 
 /** The SQL condition of the filter, without its user. Hidden notifications never fit. */
@@ -201,12 +241,17 @@ async function scanDocument(db: Db, apiKey: string, filter: Filter, name: Recipi
 }
 
 /** The notifications with these ids that fit and have this recipient. */
-async function findByIds(db: Db, apiKey: string, filter: Filter, name: Recipient): Promise<Position[]> {
+async function findByIds(
+  db: Db,
+  apiKey: string,
+  filter: Filter,
+  name: Recipient,
+): Promise<FlaggedPosition[]> {
   // A flag and not a condition: with a condition SQLite would read all notifications of the recipient.
   const rows = await withRecipient(allPositions(db, apiKey, filter), name)
     .select(flag(sql<boolean>`recipient is not null`).as('fits'))
     .execute()
-  return toPositions(rows.filter((row) => row.fits === 1))
+  return rows.map(toPosition).filter((position) => position.fits)
 }
 
 /** Adds the columns of one recipient, which are null if the notification does not have the recipient. */
@@ -222,7 +267,7 @@ const withRecipient = (
         .onRef('notification_recipients.notification_id', '=', 'notifications.notification_id')
         .on(isOneOf([name])),
     )
-    .select(['is_read', 'for_you'])
+    .select(['is_read', 'for_you', 'notifications.document_id', 'notifications.annotation_id'])
 
 /** The keys of the notifications of one recipient that fit. */
 export async function keysInInbox(
@@ -266,16 +311,18 @@ async function scanInbox(db: Db, apiKey: string, filter: Filter, name: Recipient
   const rows = await ordered(received(db, apiKey, filter, name), 'notification_recipients', window)
     .select(inboxColumns)
     .select((eb) => {
-      const fitting = eb
-        .selectFrom('notifications')
-        .select(eb.lit(1).as('one'))
-        .whereRef('notifications.notification_id', '=', 'notification_recipients.notification_id')
-        .where(fits(apiKey, filter))
-      // Not `exists`: for that, PostgreSQL may read all notifications of the organization into a hash table.
-      return sql<number>`coalesce(${fitting}, 0)`.as('fits')
+      // Not a join: for that, PostgreSQL may read all notifications of the organization into a hash table.
+      const fitting = <Column extends 'document_id' | 'annotation_id'>(column: Column) =>
+        eb
+          .selectFrom('notifications')
+          .select(`notifications.${column}`)
+          .whereRef('notifications.notification_id', '=', 'notification_recipients.notification_id')
+          .where(fits(apiKey, filter))
+          .as(column)
+      return [fitting('document_id'), fitting('annotation_id')]
     })
     .execute()
-  return rows.map(toPosition)
+  return rows.map((row) => toPosition({ ...row, fits: row.document_id === null ? 0 : 1 }))
 }
 
 /** The next notifications of one recipient that fit. Scans few rows. Returns `next` if there may be more behind it. */
@@ -315,17 +362,24 @@ interface PositionRow {
   timestamp: number
   is_read?: number | null
   for_you?: number | null
+  document_id?: string | null
+  annotation_id?: string | null
   fits?: number
 }
 
-const toPosition = ({ notification_id: key, timestamp, is_read, for_you, fits }: PositionRow) => ({
-  key,
-  timestamp,
-  ...(is_read !== undefined && { state: { isUnread: is_read === 0, forYou: for_you === 1 } }),
-  fits: fits === 1,
-})
+interface FlaggedPosition extends Position {
+  fits: boolean
+}
 
-const toPositions = (rows: readonly PositionRow[]): Position[] => rows.map(toPosition)
+const toPosition = (row: PositionRow): FlaggedPosition => ({
+  key: row.notification_id,
+  timestamp: row.timestamp,
+  ...(row.is_read !== undefined && { state: { isUnread: row.is_read === 0, forYou: row.for_you === 1 } }),
+  ...(row.document_id != null && {
+    about: { documentId: row.document_id, annotationId: row.annotation_id ?? null },
+  }),
+  fits: row.fits === 1,
+})
 
 type Row = Pick<NotificationTable, 'notification_id' | 'document_id' | 'data' | 'timestamp'> & {
   public_id: string

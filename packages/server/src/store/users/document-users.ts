@@ -17,7 +17,7 @@ export async function listUsersOfDocuments(
   db: Db,
   apiKey: string,
   { organizationId }: Level,
-  { filter, limit, after: start, now }: MemberPage,
+  { filter, limit, after: start, now, query }: MemberPage,
 ): Promise<Member[]> {
   const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
   const nowSeconds = Math.floor(now / 1000)
@@ -28,14 +28,15 @@ export async function listUsersOfDocuments(
         and ${ends})`
   const found: Row[] = []
   for (let after = (start?.[0] ?? '') as string; ;) {
-    const { rows } = await sql<Row>`
+    const statement = sql<Row>`
       with recursive ${candidates(inOrganization, filter, after, limit)}
       select candidates.user_id,
         (select profile from users where api_key = ${apiKey} and users.user_id = candidates.user_id) as profile,
         case when ${hasGrant(sql`expires_at is null`)} or ${hasGrant(sql`expires_at > ${nowSeconds}`)}
           then 1 else 0 end as is_live
       from candidates where user_id is not null
-      order by user_id`.execute(db)
+      order by user_id`
+    const { rows } = await query(() => statement.execute(db))
     found.push(...rows.filter((row) => row.is_live === 1))
     const last = rows.at(-1)
     if (!last || rows.length < limit || found.length >= limit) break

@@ -60,19 +60,20 @@ export const grantsOf = (
 export async function collect(
   db: Db,
   apiKey: string,
-  { after, limit }: MemberPage,
+  { after, limit, query }: MemberPage,
   step: (window: Window) => Promise<Step>,
 ): Promise<Member[]> {
   const found: Row[] = []
   // Often all of the next rows fit, so the first step scans no more than the page needs.
   for (let window: Window = { after, limit }; ;) {
-    const { rows, last } = await step(window)
+    const from = window
+    const { rows, last } = await query(() => step(from))
     for (const row of rows) if (row.fits === 1) found.push(row)
     if (!last || found.length >= limit) break
     window = { after: last, limit: rowsPerScan }
     await yieldIfLate()
   }
-  return withProfiles(db, apiKey, found.slice(0, limit))
+  return query(() => withProfiles(db, apiKey, found.slice(0, limit)))
 }
 
 /** Returns the users whom the filter allows, or undefined if there may be many. */

@@ -21,12 +21,13 @@ import type { Member, MemberPage } from './member.ts'
 
 /** The users of a level, by the time of their grant, then id. Reads in short steps: a level may have very many users. */
 export async function listAtLevel(db: Db, apiKey: string, level: Level, page: MemberPage): Promise<Member[]> {
-  const { filter, now } = page
+  const { filter, now, query } = page
   const grants = grantsOf(apiKey, level.organizationId, now, ['created_at', 'user_id'])
-  const few = await findFew(db, grants, filter)
+  const few = await query(() => findFew(db, grants, filter))
   const atThisLevel = sql<boolean>`resource_type = ${level.type} and resource_id = ${level.id}`
   const { groupIds } = filter
-  const areFewMembers = !few && groupIds !== undefined && (await hasFewMembers(db, grants, groupIds))
+  const areFewMembers =
+    !few && groupIds !== undefined && (await query(() => hasFewMembers(db, grants, groupIds)))
   return collect(db, apiKey, page, (window) => {
     if (few) return amongUsers(db, grants, atThisLevel, few, window)
     if (areFewMembers) return amongMembers(db, grants, atThisLevel, groupIds, window)

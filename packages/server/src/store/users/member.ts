@@ -22,4 +22,6 @@ export interface MemberPage {
   limit: number
   after: Cursor | undefined
   now: number
+  /** Runs each statement when its turn has come: there may be many. */
+  query: <T>(statement: () => Promise<T>) => Promise<T>
 }

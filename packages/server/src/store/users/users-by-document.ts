@@ -28,9 +28,9 @@ export async function listUsersByDocument(
   { organizationId }: Level,
   page: MemberPage,
 ): Promise<Member[]> {
-  const { filter, now } = page
+  const { filter, now, query } = page
   const grants = grantsOf(apiKey, organizationId, now, ['resource_id', 'created_at', 'user_id'])
-  const few = await findFew(db, grants, filter)
+  const few = await query(() => findFew(db, grants, filter))
   return collect(db, apiKey, page, (window) =>
     few
       ? amongUsers(db, grants, few, window)
