@@ -1,6 +1,6 @@
 /**
- * Another tenant of the server under attack, in a process of its own. It reads, writes, edits and opens documents in a
- * loop. The parent process sends the server's address once, then `begin` and `end` for each attack. After each `end` this
+ * Another tenant of the server under attack, in a process of its own. It reads, lists, writes, edits and opens documents in
+ * a loop. The parent process sends the server's address once, then `begin` and `end` for each attack. After each `end` this
  * process reports the longest time of each kind of request since `begin`.
  */
 import { once } from 'node:events'
@@ -27,7 +27,7 @@ export interface Report {
   failures: string[]
 }
 
-export type Probe = 'read' | 'write' | 'document' | 'edit' | 'open'
+export type Probe = 'read' | 'list' | 'write' | 'document' | 'edit' | 'open'
 
 const requestTimeoutMs = 60_000
 const pauseMs = 20
@@ -48,6 +48,7 @@ await Promise.all([waitUntilSynced(typist), waitUntilSynced(reader)])
 
 const probes: Record<Probe, () => Promise<unknown>> = {
   read: () => client.organizations.get({ organizationIds: [organizationId] }),
+  list: () => client.documents.get({ organizationId }),
   write: () =>
     client.users.update({ organizationId, users: [{ userId: 'u1', name: `Ada ${Math.random()}` }] }),
   document: () => client.crdt.get({ organizationId, documentId: 'doc_1', editorId: 'medium' }),
@@ -62,7 +63,7 @@ const probes: Record<Probe, () => Promise<unknown>> = {
     opened.provider.destroy()
   },
 }
-const zero: Record<Probe, number> = { read: 0, write: 0, document: 0, edit: 0, open: 0 }
+const zero: Record<Probe, number> = { read: 0, list: 0, write: 0, document: 0, edit: 0, open: 0 }
 // Each probe runs once unmeasured, because the first request of a kind is slow in this process as well.
 for (const probe of Object.values(probes)) await probe()
 process.send?.('ready')

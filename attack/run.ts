@@ -25,7 +25,7 @@ const postgres = usesBothDatabases || values.postgres ? await givenOrStarted() :
 /** Other programs on the machine may spoil a measurement, but a server that breaks a promise breaks it in every attempt. */
 const maxAttempts = 3
 
-const columns = ['read', 'write', 'document', 'edit', 'open'] as const
+const columns = ['read', 'list', 'write', 'document', 'edit', 'open'] as const
 console.log(`read to open: the bystander's slowest request of each kind in ms. Promise: at most ${promised.delayMs} ms more than without an attack.
   In brackets: the same without the time in which the server or the bystander waited for one of the ${availableParallelism()} processors,
   which the attacker and other programs use as well.

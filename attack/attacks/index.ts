@@ -3,6 +3,7 @@ import { connectionBursts } from './connection-bursts.ts'
 import { costlyBodies } from './costly-bodies.ts'
 import { creationByOpening } from './creation-by-opening.ts'
 import { deleteFlood } from './delete-flood.ts'
+import { hiddenRows } from './hidden-rows.ts'
 import { largeDeletion } from './large-deletion.ts'
 import { largeLists } from './large-lists.ts'
 import { largeWrites } from './large-writes.ts'
@@ -39,4 +40,5 @@ export const attacks: readonly Attack[] = [
   liveStateMerges,
   threadReads,
   threadReadsOnSockets,
+  hiddenRows,
 ]

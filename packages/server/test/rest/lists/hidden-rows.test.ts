@@ -77,7 +77,7 @@ describe.each(stores)('lists of which a user may see little, on %s', (store) => 
     return { pages, all }
   }
 
-  test('[0.5.3] [18.2.1] [S1] a page of an inbox with very many hidden notifications ends early, and the next one goes on', async () => {
+  test('[0.5.3] [18.2.1] [S5.9] a page of an inbox with very many hidden notifications ends early, and the next one goes on', async () => {
     const { apiKey, fill, change, reader, connection } = await scene()
     await fill.notifications(count, 2)
     await fill.inbox(count, 'reader')
@@ -96,7 +96,7 @@ describe.each(stores)('lists of which a user may see little, on %s', (store) => 
     expect(inbox.hasMore).toBe(false)
   })
 
-  test('[0.5.3] [25.6] [S1] a page of activities about threads that the user may not see ends early, and the next one goes on', async () => {
+  test('[0.5.3] [25.6] [S5.9] a page of activities about threads that the user may not see ends early, and the next one goes on', async () => {
     const { apiKey, fill, change, reader } = await scene()
     await fill.activities(count)
     await change(`update activities set annotation_id = 'hidden' where activity_id <> 'a2'`)
@@ -106,7 +106,7 @@ describe.each(stores)('lists of which a user may see little, on %s', (store) => 
     expect(all).toMatchObject([{ id: 'a2' }])
   })
 
-  test('[0.5.3] [25.6] [S1] a page of threads that the user may not see ends early, and the next one goes on', async () => {
+  test('[0.5.3] [25.6] [S5.9] a page of threads that the user may not see ends early, and the next one goes on', async () => {
     const { apiKey, fill, change, reader, connection } = await scene()
     await fill.annotations(count, 'd2')
     await change(
