@@ -161,15 +161,16 @@ export function createServer(deps: ServerDeps): Server {
     sendEmail,
     secrets,
     log,
-    storedDocuments,
     deliverWebhook: createDeliverWebhook({
       database,
       secrets,
+      permissionProvider,
+      storedDocuments,
       post: webhookPost,
       clock,
       serverCount: () => 1 + peers.count,
     }),
-    deliverMail: createDeliverMail({ database, secrets, sendEmail }),
+    deliverMail: createDeliverMail({ database, secrets, sendEmail, clock, permissionProvider }),
     removeInSteps: (apiKey, scope, transaction) => deletions.removeWith(apiKey, scope, transaction),
     resumeDeletions: () => void deletions.resume(),
   })

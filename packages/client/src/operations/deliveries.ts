@@ -110,9 +110,10 @@ export interface DeliveriesOperations {
   get(input?: DeliveriesGetInput, options?: CallOptions): Promise<Result<Delivery[]>>
   /**
    * Delivers again: the deliveries with these ids, or those that failed. A retried delivery starts its
-   * schedule from the beginning. The message and its id stay the same. With `deliveryIds`, deliveries in any
-   * state are repeated, also those that succeeded. With `failedSince`, those that failed are repeated: up to
-   * 200 in one call, oldest first.
+   * schedule from the beginning. The id of the message stays the same. What it says is read again, and a mail
+   * that its recipient may not see any more is cancelled. With `deliveryIds`, deliveries in any state are
+   * repeated, also those that succeeded. With `failedSince`, those that failed are repeated: up to 200 in one
+   * call, oldest first.
    *
    * `POST /v2/workspace/deliveries/retry`
    */

@@ -72,7 +72,7 @@ export const deliveries = {
     title: 'Retry Deliveries',
     summary: 'Delivers again: the deliveries with these ids, or those that failed.',
     description:
-      'A retried delivery starts its schedule from the beginning. The message and its id stay the same. With `deliveryIds`, deliveries in any state are repeated, also those that succeeded. With `failedSince`, those that failed are repeated: up to 200 in one call, oldest first.',
+      'A retried delivery starts its schedule from the beginning. The id of the message stays the same. What it says is read again, and a mail that its recipient may not see any more is cancelled. With `deliveryIds`, deliveries in any state are repeated, also those that succeeded. With `failedSince`, those that failed are repeated: up to 200 in one call, oldest first.',
     input: Type.Object({
       deliveryIds: Type.Optional(
         Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {

@@ -3,6 +3,7 @@ import { newId } from '../access/ids.ts'
 import * as jobs from '../store/jobs.ts'
 import { findSwitches } from '../store/webhooks/settings.ts'
 import type { AnnotationEvent, EditorEvent, EventConsumer, EventScope } from './consumer.ts'
+import { storedWebhook } from './webhook-event.ts'
 
 const kind = 'webhook.dispatch' as const
 const lane = jobs.laneOf(kind)
@@ -26,11 +27,11 @@ async function addJobs(
   const { basic, isAdvancedOn } = await findSwitches(db, apiKey)
   const wanted = notifying.filter(({ name }) => isAdvancedOn || basic?.events.has(name as EventName))
   if (wanted.length === 0) return
-  const added = wanted.map(({ audience: _, ...event }) => ({
+  const added = wanted.map((event) => ({
     jobId: newId('job'),
     apiKey,
     kind,
-    payload: { event: { ...event, webhookId: newId('msg') } },
+    payload: storedWebhook({ ...event, webhookId: newId('msg') }),
     now,
     lane,
   }))

@@ -16,7 +16,7 @@ export const createJobHandlers = (deps: JobHandlerDeps): JobHandlers => ({
   'notification.deliver': deliverNotification(deps),
   'crdt.changed': announceEditor,
   'email.loginLink': sendLoginLink(deps),
-  'webhook.dispatch': dispatchWebhooks(deps),
+  'webhook.dispatch': dispatchWebhooks(),
   'webhook.send': sendWebhook(deps),
   'email.prepare': prepareEmails(deps),
   'email.digest': digestEmails(),

@@ -37,7 +37,6 @@ async function scene(database: Database = server.database) {
     sendEmail: {} as never,
     secrets: {} as never,
     log,
-    storedDocuments: {} as never,
     deliverWebhook: {} as never,
     deliverMail: {} as never,
   })

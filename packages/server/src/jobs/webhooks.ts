@@ -3,25 +3,20 @@ import { longSchedule, shortSchedule } from '../deliveries/schedules.ts'
 import type { DeliverWebhook } from '../deliveries/webhooks/deliver-webhook.ts'
 import { dispatch } from '../deliveries/webhooks/dispatch.ts'
 import { announceExhausted } from '../deliveries/webhooks/exhausted.ts'
-import type { WebhookDataDeps } from '../deliveries/webhooks/read-webhook-data.ts'
 import type { Log } from '../platform/log/log.ts'
 import { failDelivery } from './fail-delivery.ts'
 import { attemptsOfOneHour, type JobHandler } from './job.ts'
 
-export interface WebhookDeps extends Pick<WebhookDataDeps, 'permissionProvider' | 'storedDocuments'> {
+export interface WebhookDeps {
   /** Makes one attempt. */
   deliverWebhook: DeliverWebhook
   log: Log
 }
 
 /** Finds who gets a webhook about an event. */
-export const dispatchWebhooks = ({
-  permissionProvider,
-  storedDocuments,
-}: WebhookDeps): JobHandler<'webhook.dispatch'> => ({
+export const dispatchWebhooks = (): JobHandler<'webhook.dispatch'> => ({
   maxAttempts: attemptsOfOneHour,
-  run: async ({ job, ...deps }) =>
-    (await dispatch({ ...deps, permissionProvider, storedDocuments }, job)) ? 'settled' : undefined,
+  run: async ({ job, ...deps }) => ((await dispatch(deps, job)) ? 'settled' : undefined),
   async abandon() {},
 })
 

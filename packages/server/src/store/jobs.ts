@@ -15,7 +15,7 @@ export interface Jobs {
   /** The API key of the job is the workspace of the owner. */
   'email.loginLink': { email: string; sealedUrl: string; expiresAt: number }
   /** The event as it was recorded. Who gets a webhook about it is not known yet. */
-  'webhook.dispatch': { event: Record<string, unknown> }
+  'webhook.dispatch': { event: object }
   'webhook.send': { deliveryId: string }
   /** An event that is sent by email. Who gets a mail about it is not known yet. */
   'email.prepare': { notificationId: string; event: MailedEvent; isBatched: boolean }

@@ -1,60 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startServer, stores, type TestServer } from '../support/harness.ts'
-import { type SmtpReceiver, smtpError, startSmtp } from '../support/receivers/smtp.ts'
-import { documentId, options, organizationId, ref, scene } from './scene.ts'
+import { describe, expect, test } from 'vitest'
+import { stores } from '../support/harness.ts'
+import { useMailServer } from './mail-scene.ts'
+import { documentId, organizationId, ref } from './scene.ts'
 
 const pageInfo = { url: 'https://app.example.com/plan', title: 'Launch plan' }
 
 describe.each(stores)('deliveries of emails on %s', (store) => {
-  let server: TestServer
-  let smtp: SmtpReceiver
-  /** Addresses that the mail server refuses, for good or for now. */
-  const refused = new Map<string, number>()
-  beforeAll(async () => {
-    smtp = await startSmtp({
-      onRcptTo: ({ address }, _session, onChecked) => {
-        const code = refused.get(address)
-        onChecked(code === undefined ? null : smtpError(code, 'no such mailbox'))
-      },
-    })
-    const env = { ...options.env, SMTP_URL: smtp.url, MAIL_FROM: 'mail@plenum.example.com' }
-    server = await startServer(store, {
-      ...options,
-      env: { ...env, PUBLIC_URL: 'https://plenum.example.com' },
-    })
-  })
-  afterAll(async () => {
-    await server?.stop()
-    await smtp?.close()
-  })
-
-  /** A tenant that sends emails. Its users have addresses of their own. */
-  async function mailScene(emailServiceConfig: object = {}) {
-    const tenant = await scene(server)
-    const { client, apiKey } = tenant
-    const addressOf = (userId: string) => `${userId}@${apiKey.toLowerCase().replaceAll('_', '-')}.example.com`
-    const addUsers = (...userIds: string[]) =>
-      client.users.add({
-        organizationId,
-        users: userIds.map((userId) => ({ userId, name: `The ${userId}`, email: addressOf(userId) })),
-      })
-    await addUsers('ada', 'grace', 'alan')
-    await client.emailConfig.update({
-      useEmailService: true,
-      emailServiceConfig: { fromEmail: 'hello@acme.example', fromCompany: 'Acme', ...emailServiceConfig },
-    })
-    const mailsTo = (userId: string) =>
-      smtp.received.filter(({ recipients }) => recipients.includes(addressOf(userId)))
-    const subjectsTo = (userId: string) => mailsTo(userId).map(({ mail }) => mail.subject)
-    const setEmail = (userIds: string[], email: 'ALL' | 'MINE' | 'NONE', documentIds?: string[]) =>
-      client.notifications.setConfig({
-        organizationId,
-        userIds,
-        config: { email },
-        ...(documentIds && { documentIds }),
-      })
-    return { ...tenant, addressOf, addUsers, mailsTo, subjectsTo, setEmail }
-  }
+  const { server, refused, mailScene } = useMailServer(store)
 
   test('[3.3] a comment is mailed with what was said, by whom, where, and a link to it', async () => {
     const { addThread, mailsTo, addressOf, expectOne } = await mailScene()

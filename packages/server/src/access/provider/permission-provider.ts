@@ -111,6 +111,7 @@ export class ProviderAnswers {
   readonly #revision: string
   readonly #answered = new Map<string, KnownAnswer>()
   readonly #unanswered = new Map<string, Question>()
+  #isSilent = false
 
   constructor(provider: PermissionProvider, apiKey: string, revision: string) {
     this.#provider = provider
@@ -123,12 +124,18 @@ export class ProviderAnswers {
     const key = questionKey(question)
     const known = this.#answered.get(key) ?? this.#provider.find(this.#apiKey, this.#revision, question)
     if (!known) this.#unanswered.set(key, question)
+    else if (!known.answer) this.#isSilent = true
     return known
   }
 
   /** The users of the questions that `ask` asks. */
   get unansweredUserIds(): Set<string> {
     return new Set([...this.#unanswered.values()].map(({ userId }) => userId))
+  }
+
+  /** Whether the provider was asked and gave no answer to a question, which denies access. */
+  get isSilent(): boolean {
+    return this.#isSilent
   }
 
   get hasUnanswered(): boolean {

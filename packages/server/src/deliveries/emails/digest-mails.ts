@@ -9,7 +9,7 @@ import type { Job } from '../../store/jobs.ts'
 import * as jobs from '../../store/jobs.ts'
 import { slices } from '../../store/engine/slices.ts'
 import * as pending from '../../store/notifications/pending.ts'
-import type { ActivityContent } from './mail-content.ts'
+import { eventsOf } from './earlier-mails.ts'
 import { addDeliveries } from './prepare-mails.ts'
 import type { StoredMail } from './stored-mail.ts'
 
@@ -17,7 +17,7 @@ import type { StoredMail } from './stored-mail.ts'
 const usersPerTransaction = 20
 /** Events in one mail: as many as the largest batch has. The rest follows in the next mail. */
 const maxEventsPerMail = 50
-/** Messages in one query. Each may have 100 KB. */
+/** Messages in one query. Those that an earlier version has stored may have 100 KB. */
 const messagesPerQuery = 5
 /** How long a digest waits for events of its batch that are not delivered yet. */
 const maxWaitMs = 60_000
@@ -112,7 +112,9 @@ async function readDigest(
   const [first] = found
   if (!first || found.length < messageIds.length) return undefined
   if (found.length === 1) return first
-  const data = merged(found.map((one) => one.data as StoredMail<ActivityContent>))
+  const mails = found.map((one) => one.data as StoredMail)
+  const { organizationId, documentId } = first.data as StoredMail
+  const data: StoredMail = { organizationId, documentId, events: mails.flatMap(eventsOf) }
   return { messageId: idOf(messageIds), event: first.event, data }
 }
 
@@ -135,23 +137,4 @@ async function store(
   if (!isComplete) return
   await deliveries.addMessage(db, apiKey, message, now)
   await addDeliveries(db, apiKey, message, users, now)
-}
-
-/** One mail about several events. It names the document if all are about the same. */
-function merged(mails: readonly StoredMail<ActivityContent>[]): StoredMail<ActivityContent> {
-  const [first] = mails as [StoredMail<ActivityContent>]
-  const { documentName, ...content } = first.content
-  const isOneDocument = mails.every(({ documentId }) => documentId === first.documentId)
-  return {
-    ...first,
-    content: {
-      ...content,
-      kind: 'digest',
-      // Digests have no template.
-      items: mails.flatMap(({ content: { items } }) =>
-        items.map(({ template: _, ...item }) => item),
-      ) as unknown as ActivityContent['items'],
-      ...(isOneDocument && documentName !== undefined && { documentName }),
-    },
-  }
 }

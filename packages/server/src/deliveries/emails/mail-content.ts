@@ -48,8 +48,6 @@ export interface MailItem {
   /** The users who are mentioned in the comment, and the author of the thread: a mail tells its recipient why it was sent. */
   mentionedUserIds?: readonly string[]
   authorId?: string
-  /** Everybody whom a text names or who wrote one. An erasure finds the mail by them. */
-  namedUserIds?: readonly string[]
   /** Milliseconds. */
   timestamp: number
   template?: TemplateFields

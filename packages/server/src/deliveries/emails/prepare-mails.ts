@@ -2,17 +2,18 @@ import { hash } from 'node:crypto'
 import { recipientsOf, type RecipientDeps } from '../../events/inbox/event-recipients.ts'
 import type { Clock } from '../../platform/clock.ts'
 import * as apiKeys from '../../store/api-keys.ts'
-import * as annotations from '../../store/comments/annotations.ts'
+import type { StoredAnnotation } from '../../store/comments/annotation.ts'
 import * as deliveries from '../../store/deliveries/deliveries.ts'
 import * as digests from '../../store/deliveries/digests.ts'
 import type { MailUser } from '../../store/deliveries/digests.ts'
 import type { Database, Db } from '../../store/engine/db.ts'
-import type { Job } from '../../store/jobs.ts'
+import type { Job, MailedEvent } from '../../store/jobs.ts'
 import * as jobs from '../../store/jobs.ts'
 import type { NewRecipient } from '../../store/notifications/recipients.ts'
 import * as recipients from '../../store/notifications/recipients.ts'
 import { addDeliveriesTo } from '../add-deliveries.ts'
-import { readEventContent } from './read-event-content.ts'
+import { findEventAnnotation, inDocumentOf } from '../event-annotation.ts'
+import { changedBy, findShownComment } from './read-event-content.ts'
 import type { StoredMail } from './stored-mail.ts'
 
 interface PrepareDeps extends RecipientDeps {
@@ -31,13 +32,12 @@ export async function prepareMails(deps: PrepareDeps, job: Job<'email.prepare'>)
   const { database, clock, wake, stopping } = deps
   const { apiKey, payload, lane } = job
   const { event, isBatched, notificationId } = payload
-  const { organizationId, documentId, annotationId, name } = event
+  const { organizationId, name } = event
   const { read } = database
   const key = (await apiKeys.find(read, apiKey))?.key
-  const [annotation] = key ? await annotations.findByIds(read, apiKey, event, [annotationId]) : []
-  const content = key && annotation && (await readEventContent(read, key, event, annotation))
-  if (!content) return
-  const data: StoredMail = { organizationId, documentId, content }
+  const annotation = key && (await findEventAnnotation(read, apiKey, event))
+  if (!annotation || !(await findShownComment(read, apiKey, event, annotation))) return
+  const data = storedMail(event, annotation)
   const message = { messageId: `msg_${notificationId}`, event: name, data }
   const store = async (db: Db, users: readonly MailUser[]) => {
     const now = clock.now()
@@ -46,7 +46,7 @@ export async function prepareMails(deps: PrepareDeps, job: Job<'email.prepare'>)
     else await addDeliveries(db, apiKey, message, users, now)
   }
   let isWanted = false
-  for await (const some of recipientsOf(deps, key, event, annotation, {
+  for await (const some of recipientsOf(deps, key, inDocumentOf(annotation, event), annotation, {
     channel: 'email',
     now: clock.now(),
   })) {
@@ -73,6 +73,18 @@ export async function prepareMails(deps: PrepareDeps, job: Job<'email.prepare'>)
     apiKey,
   )
   wake(lane)
+}
+
+function storedMail(event: MailedEvent, annotation: StoredAnnotation): StoredMail {
+  const { organizationId, name } = event
+  const { documentId, number, createdAt } = annotation
+  const identity = { documentId, annotationNumber: number, annotationCreatedAt: createdAt }
+  const changed = changedBy(name, annotation)
+  return {
+    organizationId,
+    documentId,
+    events: [{ ...event, ...identity, ...(changed && { changed }) }],
+  }
 }
 
 /** Adds a delivery of the message to each user, and its job. */

@@ -1,4 +1,4 @@
-import type { User } from '@plenum/protocol'
+import type { EventName, User } from '@plenum/protocol'
 import { readableText } from '../../events/inbox/content.ts'
 import { cutText } from '../../platform/cut-text.ts'
 import type { ApiKey } from '../../store/api-keys.ts'
@@ -13,33 +13,57 @@ import { toUser } from '../../store/users/profiles.ts'
 import * as users from '../../store/users/users.ts'
 import { presentAnnotation } from '../../threads/shown-annotations.ts'
 import type { ActivityContent, MailPerson, TemplateComment } from './mail-content.ts'
+import type { StoredMailEvent } from './stored-mail.ts'
 
 /** A mail is no place for a longer text. The link leads to all of it. */
 const maxTextCharacters = 4_000
 const maxNameCharacters = 200
 
 /**
- * What an email about an event says. It is the same for all recipients. Undefined: the comment that the event is about was
- * deleted meanwhile.
+ * The comment that an email shows: the one that the event is about, or the first one. Undefined: the comment that the event is
+ * about was deleted meanwhile, so there is no email.
  */
+export async function findShownComment(
+  db: Db,
+  apiKey: string,
+  {
+    organizationId,
+    commentId,
+    commentCreatedAt,
+    name,
+  }: MailedEvent & Pick<StoredMailEvent, 'commentCreatedAt'>,
+  annotation: StoredAnnotation,
+): Promise<{ comment: StoredComment | undefined } | undefined> {
+  if (commentCreatedAt !== undefined) {
+    const comment = await comments.findCreatedAt(db, apiKey, organizationId, annotation, commentCreatedAt)
+    return comment && { comment }
+  }
+  const comment = await comments.findOrFirst(db, apiKey, organizationId, annotation, commentId)
+  const isGone = commentId !== null && name !== 'comment.delete' && comment?.commentId !== commentId
+  return isGone ? undefined : { comment }
+}
+
+/** What an email about an event says. It is the same for all recipients. */
 export async function readEventContent(
   db: Db,
   { apiKey }: ApiKey,
-  event: MailedEvent,
+  event: StoredMailEvent,
   annotation: StoredAnnotation,
-): Promise<ActivityContent | undefined> {
-  const { organizationId, documentId, commentId, name, actorId } = event
-  const comment = await comments.findOrFirst(db, apiKey, organizationId, annotation, commentId)
-  if (commentId !== null && name !== 'comment.delete' && comment?.commentId !== commentId) return undefined
+  comment: StoredComment | undefined,
+): Promise<ActivityContent> {
+  const { organizationId, name, actorId } = event
+  const { documentId } = annotation
   const { first, previous, latest } = comment
     ? await comments.findNeighbours(db, apiKey, organizationId, annotation, comment)
     : {}
   const shown = [comment, first, previous, latest].filter((one) => one !== undefined)
-  const { assigneeId, authorId, annotationId, data } = annotation
+  const { authorId, annotationId, data } = annotation
+  const { status, priority, assignedUserId: assigneeId } = { ...changeable(annotation), ...event.changed }
   const named = shown.flatMap(({ authorId, content }) => [authorId, ...content.mentioned])
-  const involved = [...named, authorId, ...[actorId, assigneeId].filter((id) => id !== null)]
-  const namedUserIds = [...new Set(involved)]
-  const profiles = await users.findMany(db, apiKey, namedUserIds)
+  const involved = [...named, authorId, actorId, assigneeId, annotation.assigneeId].filter(
+    (id) => id !== null,
+  )
+  const profiles = await users.findMany(db, apiKey, [...new Set(involved)])
   const person = (userId: string) => personOf(userId, profiles.get(userId))
   const textOf = (one: StoredComment) => cutText(readableText(one, profiles) ?? '', maxTextCharacters)
   const templateComment = (one: StoredComment): TemplateComment => ({
@@ -52,7 +76,7 @@ export async function readEventContent(
   const { fromCompany = '' } = await findEmailConfig(db, apiKey)
   const documentName = nameIn(document?.data, 'documentName')
   const organizationName = nameIn({ ...organization }, 'organizationName')
-  const { pageInfo, status, priority } = data
+  const { pageInfo } = data
   const { comments: _, ...shownAnnotation } = presentAnnotation(annotation, {
     apiKey,
     organizationId,
@@ -79,11 +103,10 @@ export async function readEventContent(
         commentsCount: annotation.comments,
         ...title(pageInfo?.title ?? documentName),
         ...link(pageInfo?.commentUrl ?? pageInfo?.url),
-        status: status.name,
-        ...(priority && { priority: priority.name }),
+        status,
+        ...(priority !== null && { priority }),
         ...(assigneeId !== null && { assignee: person(assigneeId) }),
         authorId,
-        namedUserIds,
         timestamp: comment?.createdAt ?? annotation.lastUpdated,
         template: {
           ...(first && { firstComment: templateComment(first) }),
@@ -97,6 +120,21 @@ export async function readEventContent(
     ],
   }
 }
+
+/** What is stored of a change, because another user may have changed it again when the mail is sent. */
+export function changedBy(name: EventName, annotation: StoredAnnotation): StoredMailEvent['changed'] {
+  const { status, priority, assignedUserId } = changeable(annotation)
+  if (name === 'comment_annotation.status_change') return { status }
+  if (name === 'comment_annotation.priority_change') return { priority }
+  if (name === 'comment_annotation.assign') return { assignedUserId }
+  return undefined
+}
+
+const changeable = ({ assigneeId, data: { status, priority } }: StoredAnnotation) => ({
+  status: status.name,
+  priority: priority?.name ?? null,
+  assignedUserId: assigneeId,
+})
 
 const title = (pageTitle: string | undefined) => (pageTitle === undefined ? {} : { pageTitle })
 const link = (pageUrl: string | undefined) => (pageUrl === undefined ? {} : { pageUrl })

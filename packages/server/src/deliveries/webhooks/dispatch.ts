@@ -1,34 +1,34 @@
 import type { EventName } from '@plenum/protocol'
-import * as apiKeys from '../../store/api-keys.ts'
 import * as deliveries from '../../store/deliveries/deliveries.ts'
 import type { Message } from '../../store/deliveries/deliveries.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { Database, Db } from '../../store/engine/db.ts'
 import type { Job } from '../../store/jobs.ts'
 import * as jobs from '../../store/jobs.ts'
 import * as endpoints from '../../store/webhooks/endpoints.ts'
 import { findSwitches } from '../../store/webhooks/settings.ts'
 import { addDeliveriesTo, type Receiver } from '../add-deliveries.ts'
-import { readWebhookData, type WebhookDataDeps } from './read-webhook-data.ts'
-import type { WebhookEvent } from './webhook-data.ts'
+import { storedWebhook, type WebhookEvent } from '../../events/webhook-event.ts'
 
-interface DispatchDeps extends WebhookDataDeps {
+interface DispatchDeps {
   database: Database
+  clock: Pick<Clock, 'now'>
   wake: (lane: string) => void
 }
 
 /**
- * Finds the receivers of an event, and stores what the webhook says and a delivery for each, in the transaction that ends the job.
- * Returns false if there is no receiver.
+ * Finds the receivers of an event, and stores the event and a delivery for each, in the transaction that ends the job. Returns
+ * false if there is no receiver.
  */
-export async function dispatch(deps: DispatchDeps, job: Job<'webhook.dispatch'>): Promise<boolean> {
-  const { database, clock, wake } = deps
+export async function dispatch(
+  { database, clock, wake }: DispatchDeps,
+  job: Job<'webhook.dispatch'>,
+): Promise<boolean> {
   const { apiKey } = job
-  const event = job.payload.event as unknown as WebhookEvent
-  const key = (await apiKeys.find(database.read, apiKey))?.key
-  const receivers = key ? await findReceivers(database.read, apiKey, event) : []
-  if (!key || receivers.length === 0) return false
-  const data = await readWebhookData(deps, key, event)
-  const message = { messageId: event.webhookId, event: event.name, data }
+  const event = job.payload.event as WebhookEvent
+  const receivers = await findReceivers(database.read, apiKey, event)
+  if (receivers.length === 0) return false
+  const message = { messageId: event.webhookId, event: event.name, data: storedWebhook(event) }
   const now = clock.now()
   const lanes = await database.write(async (db) => {
     await jobs.finishOrFail(db, job)

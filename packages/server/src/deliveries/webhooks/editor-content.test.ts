@@ -34,7 +34,8 @@ describe.each(stores)('webhooks about changed editors on %s', (store) => {
     const [event] = (await events()) as [Event]
     const deps = webhookDeps(server)
     const { key } = (await apiKeys.find(server.database.read, tenant.apiKey)) as { key: apiKeys.ApiKey }
-    const read = () => readWebhookData(deps, key, { ...recorded(event), webhookId: 'msg_1' })
+    const read = () =>
+      readWebhookData(deps, key, { ...recorded(event), webhookId: 'msg_1' }, { findsDenied: true })
     const data = await read()
     expect(data).toMatchObject({ event: 'crdt.update_data', platform: 'rest', accessDeniedUsers: [] })
     expect(data).not.toHaveProperty('actionUser')

@@ -3,7 +3,8 @@ import { sourceOf } from '../../crdt/document-threads.ts'
 import type { StoredDocuments } from '../../crdt/stored-documents.ts'
 import type { Db } from '../../store/engine/db.ts'
 import * as editorLog from '../../store/editors/log.ts'
-import type { ContentEvent, WebhookCrdtData } from './webhook-data.ts'
+import type { ContentEvent } from '../../events/webhook-event.ts'
+import type { WebhookCrdtData } from './webhook-data.ts'
 
 /** Larger content is left out: the receiver can read it with Get CRDT Data. */
 const maxContentBytes = 256 * 1024

@@ -22,7 +22,8 @@ import { readEditorContent } from './editor-content.ts'
 import { type EventThread, readEventThread } from './event-thread.ts'
 import { fitted } from './fit.ts'
 import { findDeniedUsers, findPreferences } from './involved-users.ts'
-import type { ContentEvent, ThreadEvent, WebhookData, WebhookEvent } from './webhook-data.ts'
+import type { ContentEvent, ThreadEvent, WebhookEvent } from '../../events/webhook-event.ts'
+import type { WebhookData } from './webhook-data.ts'
 
 export interface WebhookDataDeps {
   database: Pick<Database, 'read'>
@@ -31,24 +32,35 @@ export interface WebhookDataDeps {
   storedDocuments: Pick<StoredDocuments, 'render'>
 }
 
-/**
- * Reads everything that the webhooks about an event say (spec 24.5). Call it outside of transactions: the permission provider
- * may take long to answer.
- */
+interface ReadOptions {
+  /** Whether to find out who of the involved users has no access: it may take long, because the permission provider is asked. */
+  findsDenied: boolean
+}
+
+/** Reads everything that a webhook about an event says now (spec 24.5). Call it outside of transactions. */
 export function readWebhookData(
   deps: WebhookDataDeps,
   key: ApiKey,
   event: WebhookEvent,
+  options: ReadOptions,
 ): Promise<WebhookData> {
-  return 'editorId' in event ? readContentData(deps, key, event) : readThreadData(deps, key, event)
+  return 'editorId' in event
+    ? readContentData(deps, key, event, options)
+    : readThreadData(deps, key, event, options)
 }
 
-async function readThreadData(deps: WebhookDataDeps, key: ApiKey, event: ThreadEvent): Promise<WebhookData> {
+async function readThreadData(
+  deps: WebhookDataDeps,
+  key: ApiKey,
+  recorded: ThreadEvent,
+  options: ReadOptions,
+): Promise<WebhookData> {
   const { read: db } = deps.database
   const { apiKey } = key
-  const thread = await readEventThread(db, apiKey, event)
+  const thread = await readEventThread(db, apiKey, recorded)
   const { annotation, contents, target } = thread
-  const changes = (event.payload.changes ?? {}) as Changes
+  const event = annotation ? { ...recorded, documentId: annotation.documentId } : recorded
+  const { changes = {} } = event.payload
   const profile = await readProfiles(db, apiKey, [
     event.actorId,
     event.name === 'comment_annotation.assign' ? (changes.to as string | null) : null,
@@ -64,9 +76,9 @@ async function readThreadData(deps: WebhookDataDeps, key: ApiKey, event: ThreadE
   return fitted({
     ...common(event, profile),
     ...shownThread(key, event, thread, profile, folderId),
-    ...changeOf(event, changes, profile),
+    ...changeOf(event, profile),
     metadata,
-    ...(await aboutUsers(deps, key, event, annotation?.audience ?? null, [...involved])),
+    ...(await aboutUsers(deps, key, event, annotation?.audience ?? null, [...involved], options)),
   })
 }
 
@@ -74,6 +86,7 @@ async function readContentData(
   deps: WebhookDataDeps,
   key: ApiKey,
   event: ContentEvent,
+  options: ReadOptions,
 ): Promise<WebhookData> {
   const { read: db } = deps.database
   const { apiKey } = key
@@ -85,7 +98,7 @@ async function readContentData(
     ...common(event, profile),
     crdtData,
     metadata,
-    ...(await aboutUsers(deps, key, event, null, actorId === undefined ? [] : [actorId])),
+    ...(await aboutUsers(deps, key, event, null, actorId === undefined ? [] : [actorId], options)),
   }
 }
 
@@ -112,14 +125,16 @@ async function readProfiles(
 /** The annotation and the comment, as REST shows them. */
 function shownThread(
   { apiKey }: ApiKey,
-  { organizationId, payload }: ThreadEvent,
-  { annotation, contents, hasMoreComments, target, isDeleted }: EventThread,
+  { organizationId, commentId, payload }: ThreadEvent,
+  { annotation, contents, hasMoreComments, target }: EventThread,
   profile: Profiles,
   folderId: string | null,
 ): Pick<WebhookData, 'commentAnnotation' | 'targetComment' | 'visibility'> {
+  // Nothing is left to show of a comment that was deleted.
+  const withoutComment = commentId === undefined ? {} : { targetComment: { commentId } }
   if (!annotation) {
-    const { annotationId, annotationNumber } = payload.annotation as EventIds
-    return { commentAnnotation: { annotationId, annotationNumber, isDeleted: true } }
+    const { annotationId, annotationNumber } = payload.annotation
+    return { commentAnnotation: { annotationId, annotationNumber, isDeleted: true }, ...withoutComment }
   }
   const { annotationId, data, audience } = annotation
   const { comments, reactions, users } = contents
@@ -137,33 +152,20 @@ function shownThread(
   })
   const visibility = presentVisibility(data.visibility, audience)
   return {
-    commentAnnotation: {
-      ...shown,
-      ...(hasMoreComments && { hasMoreComments }),
-      ...(isDeleted && { isDeleted }),
-    },
-    ...(target && { targetComment: show(target) }),
+    commentAnnotation: { ...shown, ...(hasMoreComments && { hasMoreComments }) },
+    ...(target ? { targetComment: show(target) } : withoutComment),
     ...(visibility.type !== 'public' && { visibility }),
   }
 }
 
-interface EventIds {
-  annotationId: string
-  annotationNumber: number
-}
-
-interface Changes {
-  from?: unknown
-  to?: unknown
-}
-
 /** What the event changed, as it was then. */
-function changeOf({ name, payload }: ThreadEvent, { from, to }: Changes, profile: Profiles) {
+function changeOf({ name, payload }: ThreadEvent, profile: Profiles) {
+  const { changes: { from, to } = {}, icon } = payload
   if (name === 'comment_annotation.status_change')
     return { oldStatus: from as Status, newStatus: to as Status }
   if (name === 'comment_annotation.priority_change') return { newPriority: to as Priority | null }
   if (name === 'comment_annotation.assign') return { assigned: typeof to === 'string' ? profile(to) : null }
-  return typeof payload.icon === 'string' ? { reaction: { icon: payload.icon } } : {}
+  return icon === undefined ? {} : { reaction: { icon } }
 }
 
 async function readMetadata(db: Db, apiKey: string, { organizationId, documentId }: DocumentRef) {
@@ -186,10 +188,11 @@ async function aboutUsers(
   event: DocumentRef,
   audience: Audience | null,
   userIds: readonly string[],
+  { findsDenied }: ReadOptions,
 ) {
   const checks = { db, now: clock.now(), permissionProvider }
   return {
     ...(await findPreferences(db, key.apiKey, event, userIds)),
-    accessDeniedUsers: await findDeniedUsers(checks, key, event, audience, userIds),
+    accessDeniedUsers: findsDenied ? await findDeniedUsers(checks, key, event, audience, userIds) : [],
   }
 }

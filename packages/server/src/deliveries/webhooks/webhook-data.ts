@@ -9,38 +9,13 @@ import type {
   User,
   Visibility,
 } from '@plenum/protocol'
-import type { AnnotationEvent, EditorEvent, Platform } from '../../events/consumer.ts'
-
-/** What identifies the webhook about an event. */
-interface WebhookId {
-  /** The same for every endpoint and every attempt. */
-  webhookId: string
-}
-
-/** An event about an annotation, as it was recorded. */
-export type ThreadEvent = WebhookId &
-  Pick<
-    AnnotationEvent,
-    | 'name'
-    | 'organizationId'
-    | 'documentId'
-    | 'annotationId'
-    | 'commentId'
-    | 'actorId'
-    | 'platform'
-    | 'payload'
-  >
-
-/** An event about the content of an editor, as it was recorded. */
-export type ContentEvent = WebhookId & EditorEvent
-
-export type WebhookEvent = ThreadEvent | ContentEvent
+import type { Platform } from '../../events/consumer.ts'
 
 /** An annotation as REST shows it. Only the ids are always there. */
 export type WebhookAnnotation = Partial<CommentAnnotation> & {
   /** The oldest comments are left out. */
   hasMoreComments?: true
-  /** The annotation was deleted meanwhile: this is what the event says about it. */
+  /** The annotation is deleted. Only its ids are left. */
   isDeleted?: true
 }
 
@@ -58,7 +33,7 @@ export interface WebhookCrdtData {
 /** A preference for each channel, by user. */
 export type PreferencesByUser = Record<string, NotificationPreferences>
 
-/** Everything that the webhooks of both systems say about an event, as plain JSON. It is stored until all are delivered. */
+/** Everything that the webhooks of both systems say about an event, as plain JSON. Each attempt reads it again. */
 export interface WebhookData {
   event: EventName
   webhookId: string
@@ -90,7 +65,7 @@ export interface WebhookData {
   }
   usersOrganizationNotificationsConfig?: PreferencesByUser
   usersDocumentNotificationsConfig?: PreferencesByUser
-  /** The involved users who may not read the document, or not see the annotation. */
+  /** The involved users who may not read the document, or not see the annotation. Only processed basic webhooks show them. */
   accessDeniedUsers: string[]
   /** Lists of users or details are left out, because the webhook would be too large. */
   isShortened?: true

@@ -68,17 +68,12 @@ const addressOf = (email: string | undefined) => email?.trim().toLowerCase() || 
  * not read the document.
  */
 export async function* findRecipients(
-  { db, caller, now, check, channel = 'inbox', accept = async (among) => [...among] }: RecipientSearch,
+  search: RecipientSearch,
   selection: RecipientSelection,
 ): AsyncGenerator<NewRecipient[]> {
-  const { organizationId, notifyUsers, notifyAll, verifyUserPermissions } = selection
-  const wanted = async (among: readonly NewRecipient[]) => {
-    const willing = await accept(await filterByPreference(db, caller.apiKey, selection, channel, among))
-    if (!verifyUserPermissions) return willing
-    return check(async (answers) =>
-      willing.filter(await readersOf(db, caller, selection, willing, now, answers)),
-    )
-  }
+  const { db, caller, now } = search
+  const { organizationId, notifyUsers, notifyAll } = selection
+  const wanted = (among: readonly NewRecipient[]) => filterRecipients(search, selection, among)
   const named = new Set<string>()
   for await (const some of findNamed(db, caller.apiKey, notifyUsers)) {
     const others = some.filter((one) => !named.has(keyOf(one)))
@@ -94,6 +89,19 @@ export async function* findRecipients(
     const members = userIds.map((userId) => ({ userId, email: null, named: false }))
     yield wanted(members.filter((member) => !named.has(keyOf(member))))
   }
+}
+
+/** Those who want the notification, are accepted and, with `verifyUserPermissions`, may read the document. */
+export async function filterRecipients(
+  { db, caller, now, check, channel = 'inbox', accept = async (among) => [...among] }: RecipientSearch,
+  selection: RecipientSelection,
+  among: readonly NewRecipient[],
+): Promise<NewRecipient[]> {
+  const willing = await accept(await filterByPreference(db, caller.apiKey, selection, channel, among))
+  if (!selection.verifyUserPermissions) return willing
+  return check(async (answers) =>
+    willing.filter(await readersOf(db, caller, selection, willing, now, answers)),
+  )
 }
 
 const keyOf = ({ userId, email }: Recipient) => JSON.stringify([userId === null, userId ?? email])

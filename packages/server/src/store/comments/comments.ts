@@ -332,6 +332,21 @@ export async function findOrFirst(
   return row && toComment(row)
 }
 
+/** The comment of the annotation that was created at this time. */
+export async function findCreatedAt(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  annotation: AnnotationRef,
+  createdAt: number,
+): Promise<StoredComment | undefined> {
+  const row = await selectOf(db, apiKey, organizationId, annotation)
+    .where('created_at', '=', createdAt)
+    .limit(1)
+    .executeTakeFirst()
+  return row && toComment(row)
+}
+
 /** The first comment of an annotation, the last one, and the one before this comment. */
 export async function findNeighbours(
   db: Db,

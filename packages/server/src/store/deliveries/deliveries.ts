@@ -158,6 +158,8 @@ interface Recorded {
   attempts: number
   /** When the next attempt is due; null if there is none. */
   nextAt: number | null
+  /** Default: as before. */
+  target?: string | undefined
   code?: number | undefined
   answer?: string | undefined
   error?: string | undefined
@@ -167,7 +169,7 @@ export async function record(
   db: Db,
   apiKey: string,
   deliveryId: string,
-  { status, attempts, nextAt, code, answer, error }: Recorded,
+  { status, attempts, nextAt, target, code, answer, error }: Recorded,
   now: number,
 ): Promise<void> {
   await db
@@ -180,6 +182,7 @@ export async function record(
       last_code: code ?? null,
       last_answer: answer ?? null,
       last_error: error ?? null,
+      ...(target !== undefined && { target }),
     })
     .where('api_key', '=', apiKey)
     .where('delivery_id', '=', deliveryId)

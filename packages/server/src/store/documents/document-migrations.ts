@@ -62,6 +62,26 @@ export async function find(
   )
 }
 
+/** Where a document was moved in the last 30 days. Undefined: nowhere. */
+export async function findTarget(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  documentId: string,
+): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('document_migrations')
+    .select('new_document_id')
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('status', '=', 'completed')
+    .where('document_id', '=', documentId)
+    .orderBy('created_at', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.new_document_id
+}
+
 /** Whether a running migration moves one of these documents, or moves another document to one of them. */
 export async function isRunning(
   db: Db,

@@ -4,6 +4,7 @@ import { createStoredDocuments } from '../../../src/crdt/stored-documents.ts'
 import { readWebhookData } from '../../../src/deliveries/webhooks/read-webhook-data.ts'
 import type { WebhookData } from '../../../src/deliveries/webhooks/webhook-data.ts'
 import type { AnnotationEvent } from '../../../src/events/consumer.ts'
+import { storedWebhook } from '../../../src/events/webhook-event.ts'
 import { inbox } from '../../../src/events/inbox/inbox.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log/log.ts'
@@ -46,7 +47,8 @@ export async function scene(server: TestServer, members: readonly string[] = ['a
   }
   const read = async (event: AnnotationEvent): Promise<WebhookData> => {
     const { key } = (await apiKeys.find(server.database.read, tenant.apiKey)) as { key: apiKeys.ApiKey }
-    return readWebhookData(deps, key, { ...event, webhookId: 'msg_1' })
+    const { event: stored } = storedWebhook({ ...event, webhookId: 'msg_1' })
+    return readWebhookData(deps, key, stored, { findsDenied: true })
   }
   return { ...tenant, eventOf, read, dataOf: (name: string) => read(eventOf(name)) }
 }
