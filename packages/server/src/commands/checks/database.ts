@@ -7,6 +7,7 @@ import type { Db } from '../../store/engine/db.ts'
 import { openSqliteBeside, type SharedDatabase } from '../../store/engine/sqlite-beside.ts'
 import { cannotOpen } from '../../store/engine/failures.ts'
 import { openDatabase } from '../../store/engine/open.ts'
+import { LostStatementsError } from '../../store/engine/poolers.ts'
 import { migrations } from '../../store/migrations/index.ts'
 import { schemaState } from '../../store/migrations/migrate.ts'
 import * as signingKeys from '../../store/signing-keys.ts'
@@ -36,6 +37,8 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
       ...(await checkContent(read, config)),
     ]
   } catch (error) {
+    if (error instanceof LostStatementsError)
+      return [failed('database', LostStatementsError.problem, LostStatementsError.advice)]
     const known = cannotOpen(error)?.message ?? (error as Error).message
     return [failed('database', known, 'Check DATABASE_URL or DATA_DIR, and that the database runs.')]
   } finally {

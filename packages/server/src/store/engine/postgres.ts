@@ -12,6 +12,7 @@ import { FullDisk } from './full-disk.ts'
 import { GroupWriter, maxLockWaitMs, type Transact } from './group-writer.ts'
 import { sendNamed } from './named-statements.ts'
 import { clientWithTimeout } from './postgres-client.ts'
+import { requirePreparedStatements } from './poolers.ts'
 import { PostgresConnection } from './postgres-connection.ts'
 import { applicationName, withUpgrade } from './postgres-upgrade.ts'
 import { SharedConnection } from './shared-connection.ts'
@@ -52,21 +53,18 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
     connectionString: url,
     application_name: options.keepsSchema ? 'plenum-command' : applicationName(migrations),
   }
-  if (options.keepsSchema) return connect(server, options)
   // Without a timeout for statements: changing a large table may take longer than a request may.
   const openUpgradePool = (config: pg.PoolConfig) => openPool({ ...server, ...config })
+  const open = () => connect(server, options)
   try {
-    return await withUpgrade({ openPool: openUpgradePool, migrations, clock, onWait }, async () => {
-      const database = connect(server, options)
-      await database.ping()
-      return database
-    })
+    if (options.keepsSchema) return await open()
+    return await withUpgrade({ openPool: openUpgradePool, migrations, clock, onWait }, open)
   } catch (error) {
     throw cannotOpen(error) ?? error
   }
 }
 
-function connect(server: pg.ClientConfig, options: DatabaseOptions): Database {
+async function connect(server: pg.ClientConfig, options: DatabaseOptions): Promise<Database> {
   const { poolSize, durability, observer, timeoutMs = defaultTimeoutMs, clock = systemClock } = options
   const Client = clientWithTimeout(timeoutMs, clock)
   const connection: pg.ClientConfig = {
@@ -77,6 +75,10 @@ function connect(server: pg.ClientConfig, options: DatabaseOptions): Database {
     options: `-c synchronous_commit=${durability === 'full' ? 'on' : 'off'}`,
   }
   const pool = openPool({ ...connection, max: poolSize, idleTimeoutMillis: 30_000, Client })
+  await requirePreparedStatements(pool).catch(async (error: unknown) => {
+    await pool.end()
+    throw error
+  })
   // Statements follow each other on this connection without waiting for answers. A slow one would delay all others.
   const pipeline = new SharedConnection(() => new Client({ ...connection, pipeline: true }))
   const apart = new SharedConnection(() => new Client({ ...connection }))
@@ -180,6 +182,8 @@ function connect(server: pg.ClientConfig, options: DatabaseOptions): Database {
       await pipeline.close()
       await apart.close()
       await db.destroy()
+      // Kysely ends the pool only if it has sent a query.
+      if (!pool.ending) await pool.end()
     },
   }
 }

@@ -250,10 +250,10 @@ async function untilReady(
   }
 }
 
-type ServerUser = { uid: number; gid: number }
+export type ServerUser = { uid: number; gid: number }
 
 /** PostgreSQL refuses to run as root; other users run it as themselves. */
-function serverUser(): ServerUser | undefined {
+export function serverUser(): ServerUser | undefined {
   if (process.getuid?.() !== 0) return undefined
   for (const name of ['postgres', 'nobody']) {
     const [uid, gid] = ['-u', '-g'].map((flag) =>

@@ -68,6 +68,14 @@ export const redisProgram: Program = {
   withoutServer: (install) => withVariable('RUNLEVEL', '1', install),
 }
 
+export const pgBouncerProgram: Program = {
+  name: 'PgBouncer',
+  find: () => firstInPath(['pgbouncer']) ?? ['/usr/sbin/pgbouncer'].find((file) => existsSync(file)),
+  debianPackage: 'pgbouncer',
+  // At this run level, the package does not start its server.
+  withoutServer: (install) => withVariable('RUNLEVEL', '1', install),
+}
+
 export const chromiumProgram: Program = {
   name: 'Chromium',
   find: () => firstInPath(['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']),
