@@ -156,7 +156,19 @@ describe('[E1] the example in a real browser', () => {
       })
       .toBe('Hello Bob')
     // Both editors highlight it.
-    await expect.poll(() => page.evaluate(() => CSS.highlights.get('commented')?.size)).toBe(2)
+    const highlighted = () =>
+      page.$$eval('#ada .plenum-thread, #bob .plenum-thread', (all) => all.map((one) => one.textContent))
+    await expect.poll(highlighted).toEqual(['Hello Bob', 'Hello Bob'])
+
+    // It survives cut and paste.
+    await focus('#ada .tiptap')
+    await selectFirstLine('Well: Hello Bob')
+    await page.keyboard.press('Control+x')
+    await expect.poll(() => paragraphsIn(page, '#bob .tiptap')).toEqual(['', 'Hello Ada'])
+    await expect.poll(highlighted).toEqual([])
+    await page.keyboard.press('Control+v')
+    await expect.poll(() => paragraphsIn(page, '#bob .tiptap')).toEqual(['Well: Hello Bob', 'Hello Ada'])
+    await expect.poll(highlighted).toEqual(['Hello Bob', 'Hello Bob'])
 
     // A click elsewhere has closed the inbox, which marks it as read.
     await expect.poll(() => page.innerText('#bob .inbox summary')).toBe('Inbox')

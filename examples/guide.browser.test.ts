@@ -189,6 +189,57 @@ describe('[E2] the code of the guides in a real browser', () => {
     })
   })
 
+  test('[K17.7] highlights of threads stay on their text in Tiptap while users and backends edit it, and while it is deleted and written again', async () => {
+    const { tenant, token } = await createTenant()
+    const code = `${blockWith(clientGuide, 'new Editor', 'contentKey')}\n${blockWith(clientGuide, 'highlightThreads')}`
+    const page = await openPage(
+      `${code}\nObject.assign(globalThis, { tiptap, comment, showThread, threads })`,
+      token,
+    )
+    /** The highlighted texts, in the moment in which the code has run. */
+    const highlightedAfter = (code: string) =>
+      page.evaluate<string[]>(`(async () => {
+        ${code}
+        await null
+        return [...document.querySelectorAll('.plenum-thread, .plenum-selection')].map((one) => one.textContent)
+      })()`)
+    const insert = (position: number, text: string) =>
+      `tiptap.commands.insertContentAt(${position}, '${text}')`
+    await page.click('.tiptap')
+    await page.keyboard.type('Hello dear world')
+    await highlightedAfter('tiptap.commands.setTextSelection({ from: 7, to: 11 })')
+    await page.evaluate('comment("Who?")')
+    await expect.poll(() => highlightedAfter('')).toEqual(['dear'])
+
+    expect(await highlightedAfter(insert(1, 'Well: '))).toEqual(['dear'])
+    expect(await highlightedAfter(insert(15, 'est'))).toEqual(['deestar'])
+    expect(await highlightedAfter('tiptap.commands.deleteRange({ from: 15, to: 18 })')).toEqual(['dear'])
+    // What is typed at the edges stays outside.
+    expect(await highlightedAfter(`${insert(17, '.')}; ${insert(13, '.')}`)).toEqual(['dear'])
+    expect(await highlightedAfter('tiptap.commands.setContent("<p>Nothing</p>")')).toEqual([])
+    expect(await highlightedAfter('tiptap.commands.setContent("<h1>A</h1><p>My dear</p>")')).toEqual(['dear'])
+    await expect.poll(() => readContent(tenant, 'article')).toContain('My dear')
+    const data = '<heading level="1">A</heading><paragraph>Oh my dear!</paragraph>'
+    await tenant.client.crdt.update({
+      organizationId: 'acme',
+      documentId: 'welcome',
+      editorId: 'article',
+      type: 'xml',
+      data,
+    })
+    await expect.poll(() => page.innerText('.tiptap p')).toBe('Oh my dear!')
+    expect(await highlightedAfter('')).toEqual(['dear'])
+
+    await highlightedAfter('showThread(threads.threads[0])')
+    expect(await page.evaluate('String(getSelection())')).toBe('dear')
+    expect(
+      await highlightedAfter('tiptap.commands.setTextSelection({ from: 4, to: 6 }); tiptap.view.dom.blur()'),
+    ).toEqual(['Oh', 'dear'])
+    await page.evaluate('threads.resolve(threads.threads[0].annotationId)')
+    await expect.poll(() => highlightedAfter('')).toEqual(['Oh'])
+    await page.close()
+  })
+
   test('[E2] REST reads what a user types into CodeMirror, and CodeMirror shows a REST write', async () => {
     const { tenant, token } = await createTenant()
     const providerCode = blockWith(editorsGuide, 'WebsocketProvider')

@@ -31,6 +31,7 @@ export const bundleClient = (dir) =>
     {
       index: 'packages/client/src/index.ts',
       rest: 'packages/client/src/rest.ts',
+      prosemirror: 'packages/client/src/prosemirror.ts',
       react: 'packages/client/src/react.ts',
     },
     dir,

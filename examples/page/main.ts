@@ -1,9 +1,9 @@
 import { createClient, type LiveDocument } from '@plenum/client'
+import { highlightThreads, rangeOfSelection, selectRange } from '@plenum/client/prosemirror'
 import { connectWithHocuspocus } from './hocuspocus.ts'
 import { showCode, showRichText } from './editors.ts'
 import { element, showName } from './elements.ts'
 import { showInbox } from './inbox.ts'
-import { highlightRanges, selectedRange, selectRange } from './ranges.ts'
 import type { Session } from './session.ts'
 import { showThreads } from './threads.ts'
 import { connectWithYWebsocket } from './y-websocket.ts'
@@ -46,16 +46,12 @@ async function showUser(userId: string, connect: typeof connectWithYWebsocket): 
   })
   const welcome = connection.document('acme', 'welcome')
   showInbox(heading, connection.inbox('acme'))
+  tiptap.registerPlugin(highlightThreads({ threads: welcome.threads, editorId: 'text' }))
   showThreads(threads, welcome.threads, {
     people,
-    selectedRange: () => selectedRange(tiptap, 'text'),
-    select: (range) => selectRange(tiptap, range),
+    selectedRange: () => rangeOfSelection(tiptap.state, 'text'),
+    select: (range) => selectRange(tiptap.view, range),
   })
-  const openRanges = () =>
-    welcome.threads.threads.flatMap(({ status, targetEditor }) =>
-      targetEditor && status.type !== 'terminal' ? targetEditor : [],
-    )
-  welcome.threads.subscribe(highlightRanges(tiptap, openRanges))
   return welcome
 }
 

@@ -10,7 +10,15 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
   protocol: { ours: [], theirs: ['typebox'] },
   client: {
     ours: ['protocol/errors', 'protocol/realtime'],
-    theirs: ['yjs', 'lib0', 'y-protocols', 'react'],
+    theirs: [
+      'yjs',
+      'lib0',
+      'y-protocols',
+      'react',
+      'prosemirror-model',
+      'prosemirror-state',
+      'prosemirror-view',
+    ],
   },
 
   // Settings, messages within the process, and code that knows nothing about documents and users.

@@ -49,25 +49,37 @@ function rootOf(type: SharedType): SharedType {
  * Finds the `targetEditor` of a thread in the document of its editor, as the server does. Call it again when the document
  * changes. Returns undefined if the text does not exist any more, or if the editor has not loaded.
  */
-export function locateRange(
-  doc: Y.Doc,
-  range: Pick<LocatedRange, 'contentKey' | 'anchor' | 'head' | 'quote'>,
-): PlacedRange | undefined {
-  const root = doc.share.get(range.contentKey)
-  return root && (atPositions(doc, root, range) ?? atQuote(root, range.quote))
+export const locateRange = (doc: Y.Doc, range: StoredRange): PlacedRange | undefined =>
+  rangeFinder(doc)(range)
+
+/** What is needed of a `targetEditor` to find its range. */
+export type StoredRange = Pick<LocatedRange, 'contentKey' | 'anchor' | 'head' | 'quote'>
+
+/** As `locateRange`, for many ranges in one state of a document: reads the whole text once at most. */
+export function rangeFinder(doc: Y.Doc): (range: StoredRange) => PlacedRange | undefined {
+  const texts = new Map<SharedType, TextOfType>()
+  const textOf = (root: SharedType) => {
+    let text = texts.get(root)
+    if (!text) texts.set(root, (text = new TextOfType(root)))
+    return text
+  }
+  return (range) => {
+    const root = doc.share.get(range.contentKey)
+    return root && (atPositions(doc, () => textOf(root), range) ?? atQuote(() => textOf(root), range.quote))
+  }
 }
 
 function atPositions(
   doc: Y.Doc,
-  root: SharedType,
-  { anchor, head, quote }: Pick<LocatedRange, 'anchor' | 'head' | 'quote'>,
+  textOfRoot: () => TextOfType,
+  { anchor, head, quote }: StoredRange,
 ): PlacedRange | undefined {
   const isBackward = (anchor.assoc ?? 0) < 0
   const start = placeOf(doc, isBackward ? head : anchor)
   const end = placeOf(doc, isBackward ? anchor : head)
   if (!start || !end) return undefined
   // Most ranges are in one paragraph. Then the others need not be read.
-  const around = new TextOfType(start.type === end.type ? start.type : root)
+  const around = start.type === end.type ? new TextOfType(start.type) : textOfRoot()
   const [from, to] = [around.find(start), around.find(end)]
   if (!from || !to || from.order >= to.order) return undefined
   const text = around.text.slice(from.offset, to.offset)
@@ -87,9 +99,9 @@ function isDeleted(type: SharedType): boolean {
 }
 
 /** A text that was deleted and written again, by undo or by cut and paste, is found if it occurs exactly once. */
-function atQuote(root: SharedType, quote: string): PlacedRange | undefined {
+function atQuote(textOfRoot: () => TextOfType, quote: string): PlacedRange | undefined {
   if (!hasText(quote)) return undefined
-  const all = new TextOfType(root)
+  const all = textOfRoot()
   const at = all.text.indexOf(quote)
   if (at < 0 || all.text.includes(quote, at + 1)) return undefined
   const [start, last] = [all.placeAt(at), all.placeAt(at + quote.length - 1)]
