@@ -217,7 +217,7 @@ export function createServer(deps: ServerDeps): Server {
     workspaceCreation: config.workspaceCreation,
     newKeyOptions: newKeyOptionsOf(config),
     eventRetentionDays: config.eventRetentionDays,
-    isWebhookUrl: (url) => isCallableUrl(url, isWebhookAddress),
+    isWebhookUrl: (url) => isCallableUrl(url, isWebhookAddress, config.outgoingPrivateAddresses),
     consoleHosts: config.consoleHosts,
     isDisposable: createDisposableCheck({
       extra: config.disposableDomains,

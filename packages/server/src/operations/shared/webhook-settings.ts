@@ -8,7 +8,7 @@ import {
 } from '@plenum/protocol'
 import { changedCredential, mask, type ServiceSettings } from '../../access/credentials/service-settings.ts'
 import { readPublicKey } from '../../deliveries/webhooks/public-keys.ts'
-import { isOutgoingUrl } from '../../platform/outgoing/outgoing-urls.ts'
+import { isOutgoingUrl, namesThisMachine } from '../../platform/outgoing/outgoing-urls.ts'
 import type { BasicWebhookSettings } from '../../store/webhooks/settings.ts'
 import { withoutUndefined } from './without-nulls.ts'
 
@@ -66,10 +66,14 @@ export function changeWebhook(
 }
 
 /** Why the server does not call a URL (spec N1.3). */
-export const refusedUrlReason = (url: string): string =>
-  isOutgoingUrl(url)
-    ? 'The address in the URL is not public. The operator of the server can permit it with the setting WEBHOOK_ALLOW_CIDR.'
-    : 'The URL must begin with http:// or https://, without a user name and a password, and with a port for HTTP.'
+export function refusedUrlReason(url: string): string {
+  if (!isOutgoingUrl(url))
+    return 'The URL must begin with http:// or https://, without a user name and a password, and with a port for HTTP.'
+  const permit = 'The operator of the server can permit it with the setting WEBHOOK_ALLOW_CIDR.'
+  return namesThisMachine(url)
+    ? `localhost is not a public address. Write the IP address, such as 127.0.0.1. ${permit}`
+    : `The address in the URL is not public. ${permit}`
+}
 
 /** What is wrong with the key that encrypts payloads. */
 export function publicKeyFault({

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { IsAllowedAddress } from './allowed-addresses.ts'
+import type { IsAllowedAddress, PrivateAddresses } from './allowed-addresses.ts'
 
 /**
  * The ports that the Fetch standard refuses, because servers of other protocols, such as mail servers, listen there and may
@@ -26,12 +26,22 @@ export function isOutgoingUrl(text: string): boolean {
   return isHttp && username === '' && password === '' && !refusedPorts.has(port)
 }
 
-/** As `isOutgoingUrl`, and if the host is an IP address, in any spelling, the server may connect to it. */
-export function isCallableUrl(text: string, isAllowed: IsAllowedAddress): boolean {
+/**
+ * As `isOutgoingUrl`, and if the host is an IP address, in any spelling, the server may connect to it. A name of this machine
+ * is refused, unless the system resolves names: no DNS server knows it.
+ */
+export function isCallableUrl(
+  text: string,
+  isAllowed: IsAllowedAddress,
+  privateAddresses: PrivateAddresses = 'refused',
+): boolean {
   if (!isOutgoingUrl(text)) return false
   const host = hostOf(new URL(text))
-  return isIP(host) === 0 || isAllowed(host)
+  return isIP(host) === 0 ? privateAddresses === 'allowed' || !namesThisMachine(text) : isAllowed(host)
 }
+
+/** Whether the host of the URL is `localhost`. */
+export const namesThisMachine = (text: string): boolean => /(^|\.)localhost\.?$/.test(hostOf(new URL(text)))
 
 /** The name or the IP address of the host, without the brackets of an IPv6 address. */
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '')

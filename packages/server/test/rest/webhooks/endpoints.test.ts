@@ -83,6 +83,8 @@ describe.each(stores)('webhook endpoints on %s', (store) => {
     const { add, client } = await tenant()
     const reasons = {
       'http://127.0.0.1/': /not public.*WEBHOOK_ALLOW_CIDR/,
+      'http://localhost:8080/hook': /localhost is not a public address.*127\.0\.0\.1/,
+      'https://api.localhost./': /localhost/,
       'example.com': /begin with http/,
     }
     for (const [url, reason] of Object.entries(reasons)) {
