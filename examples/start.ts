@@ -8,7 +8,7 @@ import { buildPage } from './build.ts'
 const folder = import.meta.dirname
 const dataDir = resolve(process.env.EXAMPLE_DATA_DIR ?? join(folder, 'data'))
 const serverPort = process.env.PLENUM_PORT ?? '4001'
-const pagePort = Number(process.env.EXAMPLE_PORT ?? 4100)
+const pagePort = Number(process.env.EXAMPLE_PORT ?? process.env.PORT ?? 4100)
 const plenumUrl = `http://localhost:${serverPort}`
 
 mkdirSync(dataDir, { recursive: true })
@@ -41,8 +41,7 @@ try {
   )
 } catch (error) {
   const { code } = error as NodeJS.ErrnoException
-  if (code === 'EADDRINUSE')
-    console.error(`Port ${pagePort} of the page is in use. Set EXAMPLE_PORT to a free port.`)
+  if (code === 'EADDRINUSE') console.error(`Port ${pagePort} of the page is in use. Set PORT to a free port.`)
   else console.error('The example could not start:', error)
   hasFailed = true
   server.kill('SIGTERM')
