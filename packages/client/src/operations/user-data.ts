@@ -331,12 +331,14 @@ export interface UserDataOperations {
    * Starts to erase everything that is stored about users. The erasure runs in the background;
    * `userData.deleteStatus` reads its progress. It removes access, profiles, comments, reactions,
    * notifications, activities, also immutable ones, preferences and presence of the users, and mentions of
-   * them in comments of others. A comment thread stays if others have commented in it. The content of editors
-   * and live states stays, but no longer says who wrote it. The event log keeps that something was changed,
-   * without the content and the users. A profile is kept if the erasure is limited to organizations and the
-   * user belongs to another one. Issue no more tokens for the users: with a new token, a user can sign in
-   * again. In `public` documents, tokens that were issued before work until they expire, after at most 48
-   * hours, and open connections stay; what a user does there is stored again.
+   * them in comments of others, and objects with their ids or addresses in the context and the attachments of
+   * these comments. Texts that others wrote stay, also if they contain a name. A comment thread stays if
+   * others have commented in it. The content of editors and live states stays, but no longer says who wrote
+   * it. The event log keeps that something was changed, without the content and the users. A profile is kept
+   * if the erasure is limited to organizations and the user belongs to another one. Issue no more tokens for
+   * the users: with a new token, a user can sign in again. In `public` documents, tokens that were issued
+   * before work until they expire, after at most 48 hours, and open connections stay; what a user does there
+   * is stored again.
    *
    * `POST /v2/users/data/delete`
    */

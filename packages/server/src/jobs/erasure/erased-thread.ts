@@ -1,21 +1,27 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { StoredAnnotation, StoredComment } from '../../store/comments/annotation.ts'
-import { withoutMentionsIn, withoutUsers } from '../../store/erasures/without-users.ts'
+import {
+  withoutTextsOfAuthor,
+  withoutUsersInAnnotation,
+  withoutUsersInAudience,
+  withoutUsersInComment,
+} from '../../store/erasures/erased-content.ts'
+import type { ErasedIds } from '../../store/erasures/without-users.ts'
 import { audienceOf } from '../../threads/audience-of.ts'
 
-type Ids = ReadonlySet<string>
-
-/** The comment of another user without mentions of the erased users. Undefined: it mentions none of them. */
-export function withoutMentionsOf(comment: StoredComment, userIds: Ids): StoredComment | undefined {
-  const content = withoutMentionsIn(comment.content, userIds)
+/** The comment of another user without the erased users. Undefined: it names none of them. */
+export function withoutUsersOf(comment: StoredComment, erased: ErasedIds): StoredComment | undefined {
+  const content = withoutUsersInComment(comment.content, erased)
   return content && { ...comment, content }
 }
 
 /** Whether the annotation itself names one of the users. */
-export function namesErased(annotation: StoredAnnotation, userIds: Ids): boolean {
+export function namesErased(annotation: StoredAnnotation, erased: ErasedIds): boolean {
   const { authorId, assigneeId, resolvedBy, lastCommentBy, data, audience } = annotation
   return (
-    [authorId, assigneeId, resolvedBy, lastCommentBy].some((id) => id !== null && userIds.has(id)) ||
-    [data, audience].some((json) => JSON.stringify(withoutUsers(json, userIds)) !== JSON.stringify(json))
+    [authorId, assigneeId, resolvedBy, lastCommentBy].some((id) => id !== null && erased.userIds.has(id)) ||
+    !isDeepStrictEqual(withoutUsersInAnnotation(data, erased), data) ||
+    (audience !== null && withoutUsersInAudience(audience, erased) !== undefined)
   )
 }
 
@@ -26,12 +32,16 @@ export function namesErased(annotation: StoredAnnotation, userIds: Ids): boolean
 export function withoutErased(
   annotation: StoredAnnotation,
   left: readonly StoredComment[],
-  userIds: Ids,
+  erased: ErasedIds,
   { organizationId, seq }: { organizationId: string; seq: number },
 ): StoredAnnotation {
-  const kept = (id: string | null) => (id !== null && userIds.has(id) ? null : id)
+  const kept = (id: string | null) => (id !== null && erased.userIds.has(id) ? null : id)
   const authorId = kept(annotation.authorId) ?? left[0]?.authorId ?? annotation.authorId
-  const data = withoutUsers(annotation.data, userIds) as StoredAnnotation['data']
+  const isOfErased = authorId !== annotation.authorId
+  const data = withoutUsersInAnnotation(
+    isOfErased ? withoutTextsOfAuthor(annotation.data) : annotation.data,
+    erased,
+  )
   const { visibility, context } = data
   const audience = audienceOf({ visibility, context, authorId, organizationId })
   return {
@@ -40,7 +50,7 @@ export function withoutErased(
     assigneeId: kept(annotation.assigneeId),
     resolvedBy: kept(annotation.resolvedBy),
     // If nobody is left who could be the author, the annotation is removed, and only the record of that is stored.
-    audience: audience && (withoutUsers(audience, userIds) as typeof audience),
+    audience: audience && (withoutUsersInAudience(audience, erased) ?? audience),
     audienceSeq: annotation.audience === null ? annotation.audienceSeq : seq,
     data,
   }

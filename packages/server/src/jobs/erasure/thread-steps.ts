@@ -6,11 +6,13 @@ import { findInvolving, findReactionsOf } from '../../store/comments/user-thread
 import type { RowStep } from '../../store/deletions/row-step.ts'
 import type { Db } from '../../store/engine/db.ts'
 import { scanAnnotations } from '../../store/erasures/scanned-annotations.ts'
-import type { ErasedUsers } from '../../store/erasures/user-rows.ts'
+import { scanComments } from '../../store/erasures/scanned-comments.ts'
+import { type ErasedUsers, idsOf } from '../../store/erasures/user-rows.ts'
+import type { ErasedIds } from '../../store/erasures/without-users.ts'
 import type { DocumentRef } from '../../store/refs.ts'
 import { removeComments } from '../../threads/remove-comments.ts'
 import { ThreadChanges, type ThreadContext } from '../../threads/thread-changes.ts'
-import { namesErased, withoutErased, withoutMentionsOf } from './erased-thread.ts'
+import { namesErased, withoutErased, withoutUsersOf } from './erased-thread.ts'
 
 /** Annotations that one step changes, unless their comments are large. */
 const annotationsPerStep = 20
@@ -24,7 +26,7 @@ type StepContext = Omit<ThreadContext, 'db'>
 /** The steps that erase users from the comment threads of an organization. */
 export function threadSteps(context: StepContext, erased: ErasedUsers): RowStep[] {
   const { apiKey, organizationId, userIds } = erased
-  const ids = new Set(userIds)
+  const ids = idsOf(erased)
   const erase = (db: Db, found: readonly StoredAnnotation[]) =>
     eraseFromSome({ ...context, db }, organizationId, found, ids)
   return [
@@ -43,8 +45,18 @@ export function threadSteps(context: StepContext, erased: ErasedUsers): RowStep[
   ]
 }
 
+/** The step that removes users from comments of others in which nothing but the context or an attachment names them. */
+export function commentStep(context: StepContext, erased: ErasedUsers): RowStep {
+  const { apiKey, organizationId } = erased
+  return scanComments(erased, async (db, refs) => {
+    const naming = await annotations.findMany(db, apiKey, organizationId, refs)
+    const isCut = await eraseFromSome({ ...context, db }, organizationId, naming, idsOf(erased))
+    return isCut ? 'again' : undefined
+  })
+}
+
 /** What an event says about an annotation of which it must not repeat the content. */
-const idsOf = ({ annotationId, number }: StoredAnnotation) => ({
+const keysOf = ({ annotationId, number }: StoredAnnotation) => ({
   annotation: { annotationId, annotationNumber: number },
 })
 
@@ -68,7 +80,7 @@ async function removeSomeReactions(
     changes.put(annotation)
     for (const { number, commentId, icon } of inDocument) {
       if (number !== annotation.number) continue
-      const payload = { ...idsOf(annotation), comment: { commentId }, icon }
+      const payload = { ...keysOf(annotation), comment: { commentId }, icon }
       changes.record({ name: 'comment.reaction_delete', annotation, notifies: false, payload })
     }
   }
@@ -81,7 +93,7 @@ async function eraseFromSome(
   context: ThreadContext,
   organizationId: string,
   found: readonly StoredAnnotation[],
-  userIds: ReadonlySet<string>,
+  erased: ErasedIds,
 ): Promise<boolean> {
   const documentId = found[0]?.documentId
   if (documentId === undefined) return false
@@ -91,7 +103,7 @@ async function eraseFromSome(
     bytes += annotation.commentBytes
     return index === 0 || bytes <= commentBytesPerStep
   })
-  await eraseFromDocument(context, { organizationId, documentId }, some, userIds)
+  await eraseFromDocument(context, { organizationId, documentId }, some, erased)
   return some.length < found.length
 }
 
@@ -99,10 +111,11 @@ async function eraseFromDocument(
   context: ThreadContext,
   document: DocumentRef,
   found: readonly StoredAnnotation[],
-  userIds: ReadonlySet<string>,
+  erased: ErasedIds,
 ): Promise<void> {
   const { db, caller } = context
   const { organizationId } = document
+  const { userIds } = erased
   const contents = await findContents(db, caller.apiKey, organizationId, found)
   const changes = await ThreadChanges.begin(context, document)
   for (const before of found) {
@@ -112,9 +125,9 @@ async function eraseFromDocument(
     const removed = theirs.slice(0, commentsPerStep)
     const others = stored.comments.filter((comment) => !theirs.includes(comment))
     const place = { organizationId, seq: changes.seq }
-    const annotation = withoutErased(before, others, userIds, place)
+    const annotation = withoutErased(before, others, erased, place)
     const comments = stored.comments.map((comment) => {
-      const cleaned = userIds.has(comment.authorId) ? undefined : withoutMentionsOf(comment, userIds)
+      const cleaned = userIds.has(comment.authorId) ? undefined : withoutUsersOf(comment, erased)
       if (cleaned) changes.putComment(annotation, cleaned)
       return cleaned ?? comment
     })
@@ -123,8 +136,8 @@ async function eraseFromDocument(
     const thread = { ...stored, annotation, comments, users }
     await removeComments(context, changes, organizationId, thread, removedComments, {
       notifies: false,
-      payloadOf: ({ commentId }) => ({ ...idsOf(annotation), comment: { commentId } }),
-      annotationPayload: idsOf(annotation),
+      payloadOf: ({ commentId }) => ({ ...keysOf(annotation), comment: { commentId } }),
+      annotationPayload: keysOf(annotation),
     })
     if (removed.length === 0)
       changes.record({ name: 'comment_annotation.update', annotation, notifies: false })

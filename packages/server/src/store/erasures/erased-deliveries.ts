@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import type { RowStep } from '../deletions/row-step.ts'
+import { findMessages } from '../deliveries/deliveries.ts'
+import type { Db } from '../engine/db.ts'
 import { parse } from '../engine/json.ts'
 import { paceOf } from '../engine/pace.ts'
 import { someRows } from '../engine/some-rows.ts'
@@ -9,12 +11,15 @@ import { scanRows } from './row-scan.ts'
 /** A message to a whole organization has very many deliveries, and would delete them with it. */
 const maxDeletedDeliveries = 200
 
-/** Where a message says which organization it is about: webhooks in their metadata, mails beside their content. */
+/** Where a message says which organization it is about: webhooks in their event, earlier in their metadata. */
 interface AboutOrganization {
   organizationId?: string
   metadata?: { organizationId?: string }
   event?: { organizationId?: string }
 }
+
+const organizationOf = ({ organizationId, metadata, event }: AboutOrganization) =>
+  organizationId ?? metadata?.organizationId ?? event?.organizationId
 
 /**
  * Removes the emails and webhooks that name users or are for them, sent or not, and the jobs from which such would be made.
@@ -29,13 +34,18 @@ export function removeDeliveries(
   const isErased = (json: string) => {
     if (!texts.some((text) => json.includes(text))) return false
     const data = parse<AboutOrganization>(json)
-    const organizationId = data.organizationId ?? data.metadata?.organizationId ?? data.event?.organizationId
-    if (organizationIds && !organizationIds.includes(organizationId ?? '')) return false
+    if (organizationIds && !organizationIds.includes(organizationOf(data) ?? '')) return false
     // Other texts, such as the id of a document, may equal the id of a user by chance.
     const named = usersNamedIn(data)
     return userIds.some((id) => named.has(id))
   }
   const ids = new Set<string | null>(userIds)
+  /** Whether the message is about one of the organizations. */
+  const isAboutErased = async (db: Db, messageId: string) => {
+    if (!organizationIds) return true
+    const [message] = await findMessages(db, apiKey, [messageId])
+    return organizationIds.includes(organizationOf(message?.data ?? {}) ?? '')
+  }
   const where = sql<boolean>`api_key = ${apiKey}`
   return [
     scanRows({
@@ -72,13 +82,17 @@ export function removeDeliveries(
     scanRows({
       table: 'deliveries',
       key: ['delivery_id'],
-      columns: ['user_id'],
+      columns: ['user_id', 'message_id', 'last_answer'],
       where,
       rowsPerStep: 200,
       async visit(db, rows, ofRow) {
-        if (organizationIds) return
         for (const row of rows) {
-          if (ids.has(row.user_id)) await sql`delete from deliveries where ${ofRow(row)}`.execute(db)
+          if (ids.has(row.user_id) && (await isAboutErased(db, row.message_id))) {
+            await sql`delete from deliveries where ${ofRow(row)}`.execute(db)
+          } else if (texts.some((text) => row.last_answer?.includes(text))) {
+            // A receiver may repeat what it got.
+            await sql`update deliveries set last_answer = null where ${ofRow(row)}`.execute(db)
+          }
         }
       },
     }),

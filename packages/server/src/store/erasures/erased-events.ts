@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import type { RowStep } from '../deletions/row-step.ts'
 import { parse } from '../engine/json.ts'
+import { redactedAudience } from './erased-content.ts'
 import { scanRows } from './row-scan.ts'
-import { redacted } from './without-users.ts'
+import { type ErasedIds, redacted } from './without-users.ts'
 
 /** What is left of an event: which thing was changed. */
 interface Payload {
@@ -13,10 +14,10 @@ interface Payload {
 /** Empties the events that users caused or that name them. Readers of the log still see that something changed. */
 export function emptyEvents(
   apiKey: string,
-  userIds: readonly string[],
+  named: ErasedIds,
   organizationIds: readonly string[] | undefined,
 ): RowStep {
-  const ids = new Set(userIds)
+  const ids = named.userIds
   const organizations = organizationIds && new Set<string | null>(organizationIds)
   return scanRows({
     table: 'events',
@@ -28,11 +29,11 @@ export function emptyEvents(
       for (const row of rows) {
         if (organizations && !organizations.has(row.organization_id)) continue
         const isActor = row.actor_id !== null && ids.has(row.actor_id)
-        const audience = row.audience && redacted(row.audience, ids)
-        if (!isActor && !audience && redacted(row.payload, ids) === undefined) continue
+        const audience = redactedAudience(row.audience, named)
+        if (!isActor && !audience && redacted(row.payload, named) === undefined) continue
         const payload = JSON.stringify(emptied(parse(row.payload)))
         await sql`
-          update events set actor_id = ${isActor ? null : row.actor_id}, audience = ${audience || row.audience},
+          update events set actor_id = ${isActor ? null : row.actor_id}, audience = ${audience ?? row.audience},
             payload = ${payload}
           where api_key = ${apiKey} and event_id = ${row.event_id}`.execute(db)
       }

@@ -16,6 +16,7 @@ export interface ErasurePosition extends Position {
 
 export interface Erasure {
   erasureId: string
+  /** Empty: all rows are erased. */
   userIds: readonly string[]
   /** Undefined: all organizations. */
   organizationIds: readonly string[] | undefined
@@ -112,7 +113,16 @@ export async function completeTasks(
   })
 }
 
-/** Ends the erasure. The record forgets whose data was erased. */
+/** The record forgets whose data was erased. From then on no row names the users. */
+export async function forgetUsers(
+  db: Db,
+  apiKey: string,
+  { erasureId }: Pick<Erasure, 'erasureId'>,
+): Promise<void> {
+  await rowOf(db, apiKey, erasureId).update({ user_ids: '[]', position: null })
+}
+
+/** Ends the erasure. */
 export async function complete(
   db: Db,
   apiKey: string,
@@ -120,8 +130,6 @@ export async function complete(
   now: number,
 ): Promise<void> {
   await rowOf(db, apiKey, erasureId).update({
-    user_ids: '[]',
-    position: null,
     tasks_left: 0,
     last_task_completed_at: now,
     completed_at: now,

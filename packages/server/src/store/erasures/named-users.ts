@@ -1,5 +1,8 @@
-/** Fields whose texts are ids of users. */
-const hasUserIds = /user|mentioned|^(from|to|actorId|authorId|lastUpdatedBy)$/i
+/**
+ * Fields whose text is the id of a user, or that list such ids: `from` and `to` of a change too. Other texts may equal an id by
+ * chance.
+ */
+export const namesUsers = /user|mentioned|by$|^(from|to|actor|author|assignee|owner)(id)?$/i
 /** Objects whose keys are ids of users. */
 const isByUser = /^users(Organization|Document)NotificationsConfig$/
 
@@ -12,7 +15,7 @@ export function usersNamedIn(data: unknown): Set<string> {
 
 function collect(value: unknown, field: string, found: Set<string>): void {
   if (typeof value === 'string') {
-    if (hasUserIds.test(field)) found.add(value)
+    if (namesUsers.test(field)) found.add(value)
     for (const [, id = ''] of value.matchAll(/\{\{([^{}\n]{1,256})\}\}/g)) found.add(id)
   } else if (Array.isArray(value)) {
     for (const item of value) collect(item, field, found)

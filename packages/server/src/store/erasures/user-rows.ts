@@ -12,15 +12,23 @@ import type { Content } from '../notifications/lists.ts'
 import { shownUser } from '../notifications/shown-users.ts'
 import type { Schema } from '../schema/schema.ts'
 import { type TableInOrganization, tables } from '../schema/tables.ts'
+import { redactedAudience } from './erased-content.ts'
 import { scanRows } from './row-scan.ts'
-import { redacted } from './without-users.ts'
+import { type ErasedIds, redacted } from './without-users.ts'
 
 /** The users whose data is erased in one organization. */
 export interface ErasedUsers {
   apiKey: string
   organizationId: string
   userIds: readonly string[]
+  /** Their email addresses. */
+  addresses: readonly string[]
 }
+
+export const idsOf = ({ userIds, addresses }: Pick<ErasedUsers, 'userIds' | 'addresses'>): ErasedIds => ({
+  userIds: new Set(userIds),
+  addresses: new Set(addresses.map((address) => address.toLowerCase())),
+})
 
 const inOrganization = ({ apiKey, organizationId }: ErasedUsers) =>
   sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
@@ -78,7 +86,8 @@ export function removeUserRows(
   onPresenceRemoved: (documentId: string, userIds: readonly string[]) => void,
 ): RowStep[] {
   const { apiKey, organizationId, userIds } = erased
-  const ids = new Set(userIds)
+  const named = idsOf(erased)
+  const ids = named.userIds
   const where = inOrganization(erased)
   return [
     removeRows('annotation_views', ofUsers(erased)),
@@ -110,7 +119,7 @@ export function removeUserRows(
     // Their jobs find nothing to deliver.
     removeRows('pending_notifications', ofUsers(erased, 'actor_id'), pendingByActor),
     ...userIds.flatMap((userId) => removalSteps(apiKey, { organizationId, inboxOf: { userId } })),
-    removeNotifications(erased, ids),
+    removeNotifications(erased, named),
     removeRows('activities', ofUsers(erased)),
     scanRows({
       table: 'activities',
@@ -120,10 +129,10 @@ export function removeUserRows(
       rowsPerStep: 50,
       async visit(db, rows, ofRow) {
         for (const row of rows) {
-          const [data, audience] = [redacted(row.data, ids), row.audience && redacted(row.audience, ids)]
+          const [data, audience] = [redacted(row.data, named), redactedAudience(row.audience, named)]
           if (data === undefined && !audience) continue
           await sql`
-            update activities set data = ${data ?? row.data}, audience = ${audience || row.audience}
+            update activities set data = ${data ?? row.data}, audience = ${audience ?? row.audience}
             where ${ofRow(row)}`.execute(db)
         }
       },
@@ -136,7 +145,7 @@ export function removeUserRows(
       rowsPerStep: 100,
       async visit(db, rows, ofRow) {
         for (const row of rows) {
-          const audience = row.audience && redacted(row.audience, ids)
+          const audience = redactedAudience(row.audience, named)
           if (audience)
             await sql`update removed_annotations set audience = ${audience} where ${ofRow(row)}`.execute(db)
         }
@@ -147,8 +156,9 @@ export function removeUserRows(
 }
 
 /** Removes the notifications that the users caused or that show their names or texts, and the users from the others. */
-function removeNotifications(erased: ErasedUsers, ids: ReadonlySet<string>): RowStep {
+function removeNotifications(erased: ErasedUsers, named: ErasedIds): RowStep {
   const { apiKey, organizationId } = erased
+  const ids = named.userIds
   const shown = new Set([...ids].map(shownUser))
   return scanRows({
     table: 'notifications',
@@ -163,7 +173,7 @@ function removeNotifications(erased: ErasedUsers, ids: ReadonlySet<string>): Row
         const isRemoved = ids.has(actionUser.userId ?? '') || shownUsers.some((user) => shown.has(user))
         if (isRemoved) removed.push(row.notification_id)
         else {
-          const data = redacted(row.data, ids)
+          const data = redacted(row.data, named)
           if (data !== undefined)
             await sql`update notifications set data = ${data} where ${ofRow(row)}`.execute(db)
         }

@@ -1,15 +1,17 @@
 import type { CommentContent } from '../comments/annotation.ts'
+import { namesUsers } from './named-users.ts'
 
 /** Stands in a text where an erased user was mentioned. */
 const erasedMention = '@deleted user'
 
 type Ids = ReadonlySet<string>
 
-/**
- * Fields whose text is the id of a user, or that list such ids: `from` and `to` of a change too. Other texts may equal an id by
- * chance.
- */
-const namesUsers = /user|mentioned|^(from|to)$/i
+/** By what users are found in JSON. */
+export interface ErasedIds {
+  userIds: Ids
+  /** Their email addresses, in lower case. */
+  addresses: Ids
+}
 
 /** The text without mentions of these users, as `{{userId}}`. */
 export const withoutMentions = (text: string, userIds: Ids): string =>
@@ -69,28 +71,40 @@ const hasMentions = (value: object): value is CommentContent =>
  * A copy of a JSON value without these users: objects with the `userId` of one of them, their ids in fields that name users,
  * mentions in texts, and the content of their comments. Undefined: the value itself was one of the users.
  */
-export function withoutUsers(value: unknown, userIds: Ids, field = ''): unknown {
+export function withoutUsers(value: unknown, erased: ErasedIds, field = ''): unknown {
+  const { userIds, addresses } = erased
   if (typeof value === 'string') {
-    return userIds.has(value) && namesUsers.test(field) ? undefined : withoutMentions(value, userIds)
+    const isId = userIds.has(value) && namesUsers.test(field)
+    // An application may use addresses as ids, and those of other users stay.
+    const isAddress = addresses.has(value.toLowerCase()) && !hasIds.test(field)
+    return isId || isAddress ? undefined : withoutMentions(value, userIds)
   }
   if (Array.isArray(value)) {
-    return value.map((item) => withoutUsers(item, userIds, field)).filter((item) => item !== undefined)
+    return value.map((item) => withoutUsers(item, erased, field)).filter((item) => item !== undefined)
   }
   if (typeof value !== 'object' || value === null) return value
-  if ('userId' in value && userIds.has(value.userId as string)) return undefined
+  if (isUser(value, erased)) return undefined
   if (userIds.has(authorOf(value) as string))
     return { commentId: (value as { commentId: unknown }).commentId }
   const cleaned = hasMentions(value) ? (withoutMentionsIn(value, userIds) ?? value) : value
   return Object.fromEntries(
     Object.entries(cleaned).flatMap(([key, inside]) => {
-      const left = withoutUsers(inside, userIds, key)
+      const left = withoutUsers(inside, erased, key)
       return left === undefined ? [] : [[key, left]]
     }),
   )
 }
 
+const hasIds = /ids?$|users$|mentioned/i
+
+/** Users are recognized by their id or, if an application stored none, by their address. */
+const isUser = (value: object, { userIds, addresses }: ErasedIds): boolean =>
+  'userId' in value
+    ? userIds.has(value.userId as string)
+    : 'email' in value && typeof value.email === 'string' && addresses.has(value.email.toLowerCase())
+
 /** As `withoutUsers`, for JSON text. Undefined: the text names none of the users. */
-export function redacted(text: string, userIds: Ids): string | undefined {
-  const after = JSON.stringify(withoutUsers(JSON.parse(text), userIds) ?? {})
+export function redacted(text: string, erased: ErasedIds): string | undefined {
+  const after = JSON.stringify(withoutUsers(JSON.parse(text), erased) ?? {})
   return after === text ? undefined : after
 }

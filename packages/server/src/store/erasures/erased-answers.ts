@@ -1,0 +1,63 @@
+import { ApiError } from '@plenum/protocol'
+import { sql } from 'kysely'
+import type { RowStep } from '../deletions/row-step.ts'
+import type { IdempotencyKey } from '../idempotency.ts'
+import { scanRows } from './row-scan.ts'
+import type { ErasedIds } from './without-users.ts'
+
+/** Opens and seals stored answers. */
+export interface AnswerSeals {
+  /** Undefined: it was sealed with another secret, so nobody can read it. */
+  open(id: IdempotencyKey, sealed: Uint8Array): Buffer | undefined
+  seal(id: IdempotencyKey, answer: string): Uint8Array
+}
+
+/**
+ * What a request gets that is repeated with its idempotency key, after its answer was removed. The key stays: without it, the
+ * request would run a second time.
+ */
+const answerIsGone = new ApiError(
+  'FAILED_PRECONDITION',
+  'A request with this Idempotency-Key was executed. Its answer was removed, because it named a user who was erased.',
+)
+
+/** Removes the stored answers to the users, and replaces others that name them. They are sealed, so each is opened. */
+export function replaceAnswers(
+  apiKey: string,
+  { userIds, addresses }: ErasedIds,
+  seals: AnswerSeals,
+): RowStep {
+  // As a value, a name of a field, or a mention.
+  const texts = [...userIds].flatMap((id) => [JSON.stringify(id), `{{${JSON.stringify(id).slice(1, -1)}}}`])
+  const namesErased = (answer: Buffer) => texts.some((text) => answer.includes(text)) || hasAddress(answer)
+  const hasAddress = (answer: Buffer) => {
+    const lower = addresses.size > 0 ? answer.toString().toLowerCase() : ''
+    return [...addresses].some((address) => lower.includes(address))
+  }
+  /** Those of the users themselves (`callerScope`). */
+  const scopes = new Set([...userIds].map((userId) => `${apiKey}/user/${userId}`))
+  return scanRows({
+    table: 'idempotency_keys',
+    key: ['scope', 'operation', 'idempotency_key'],
+    columns: ['response'],
+    // Those of the backend and of all users of the API key (`callerScope`): no other scope is between them.
+    where: sql`scope >= ${apiKey} and scope < ${`${apiKey}/user0`}`,
+    // An answer may have megabytes.
+    rowsPerStep: 2,
+    async visit(db, rows, ofRow) {
+      for (const row of rows) {
+        if (scopes.has(row.scope)) {
+          await sql`delete from idempotency_keys where ${ofRow(row)}`.execute(db)
+          continue
+        }
+        const { scope, operation, idempotency_key: key, response: sealed } = row
+        const answer = seals.open({ scope, operation, key }, sealed)
+        if (answer && !namesErased(answer)) continue
+        const response = seals.seal({ scope, operation, key }, JSON.stringify(answerIsGone.toBody()))
+        await sql`
+          update idempotency_keys set http_status = ${answerIsGone.httpStatus}, response = ${response}
+          where ${ofRow(row)}`.execute(db)
+      }
+    },
+  })
+}
