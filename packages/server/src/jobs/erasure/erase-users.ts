@@ -54,6 +54,7 @@ export const eraseUsers = (deps: ErasureDeps): JobHandler<'users.erase'> => ({
     do {
       const state = await changeInStep({ ...step, now: clock.now() }, eraseMore, signals)
       if (state === 'erased') {
+        await database.emptyLog()
         await database.write((db) => erasures.complete(db, apiKey, payload, clock.now()), apiKey)
       }
       if (state !== 'unfinished') return

@@ -5,8 +5,10 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { DatabaseSync } from '@photostructure/sqlite'
 
 const db = new DatabaseSync(workerData.file)
-db.exec('pragma busy_timeout = 1000; pragma synchronous = normal; pragma wal_autocheckpoint = 0')
-const passive = db.prepare('pragma wal_checkpoint(passive)')
+// Writers wait while the log is emptied, so a reader that prevents it is not waited for.
+db.exec('pragma busy_timeout = 50; pragma synchronous = normal; pragma wal_autocheckpoint = 0')
+const copy = db.prepare('pragma wal_checkpoint(passive)')
+const empty = db.prepare('pragma wal_checkpoint(truncate)')
 
 parentPort.on('message', (message) => {
   if (message === 'stop') {
@@ -15,8 +17,10 @@ parentPort.on('message', (message) => {
     return
   }
   try {
-    const { log, checkpointed } = passive.get()
-    parentPort.postMessage({ frames: log, left: log - checkpointed })
+    const { busy, log, checkpointed } = (message === 'empty' ? empty : copy).get()
+    // A copy that has to wait copies what it can. Emptying does all or nothing.
+    const left = message === 'empty' ? busy : log - checkpointed
+    parentPort.postMessage({ frames: log, left })
   } catch (error) {
     parentPort.postMessage({ error: String(error) })
   }

@@ -91,6 +91,21 @@ export class Checkpoints {
       }))
   }
 
+  /** Copies everything and cuts the log to nothing, while no transaction writes. Throws if a reader prevents it. */
+  async emptyLog(): Promise<void> {
+    // Most pages are copied while transactions write.
+    await this.#ask('copy')
+    await this.#deps.withoutWriters(async () => {
+      for (let tries = 0; tries < maxTries; tries++) {
+        await this.#restart()
+        if ((await this.#ask('empty')).left > 0) continue
+        this.#frames = 0
+        return
+      }
+      throw new Error('The log could not be emptied, because another process reads the database.')
+    })
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     this.#stopTimer()
@@ -107,7 +122,7 @@ export class Checkpoints {
   /** Copies most pages while transactions write. Copies the rest of a long log while they wait, so that it can restart. */
   async #copy(): Promise<void> {
     this.#hasUncopiedCommits = false
-    const { frames, left } = await this.#copyPages()
+    const { frames, left } = await this.#ask('copy')
     if (left === 0) this.#isStuck = false
     if (frames >= longLogFrames) await this.#deps.withoutWriters(() => this.#restart())
   }
@@ -116,7 +131,7 @@ export class Checkpoints {
   async #restart(): Promise<void> {
     let left = 1
     for (let tries = 0; left > 0 && tries < maxTries; tries++) {
-      left = (await this.#copyPages()).left
+      left = (await this.#ask('copy')).left
       this.#deps.leaveSnapshots()
     }
     this.#isStuck = left > 0
@@ -131,13 +146,13 @@ export class Checkpoints {
   }
 
   /** Sends one request at a time to the thread: its answers do not name the request that they answer. */
-  #copyPages(): Promise<Progress> {
-    const progress = this.#lastCopy.then(() => this.#copyOnWorker())
+  #ask(request: 'copy' | 'empty'): Promise<Progress> {
+    const progress = this.#lastCopy.then(() => this.#runOnWorker(request))
     this.#lastCopy = progress.catch(() => {})
     return progress
   }
 
-  #copyOnWorker(): Promise<Progress> {
+  #runOnWorker(request: 'copy' | 'empty'): Promise<Progress> {
     const worker = (this.#worker ??= this.#startWorker())
     return new Promise((resolve, reject) => {
       const onMessage = (message: Progress & { error?: string }) => {
@@ -150,7 +165,7 @@ export class Checkpoints {
         reject(new Error('The checkpoint thread ended before it answered.'))
       }
       worker.once('message', onMessage).once('exit', onExit)
-      worker.postMessage('copy')
+      worker.postMessage(request)
     })
   }
 

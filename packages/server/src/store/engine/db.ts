@@ -58,6 +58,11 @@ export interface Database {
   isDiskFull(): boolean
   /** The size in bytes of the data and, for SQLite, of the write-ahead log. */
   size(): Promise<{ data: number; log?: number }>
+  /**
+   * Copies the write-ahead log of SQLite into the database and cuts it to nothing: it has earlier versions of rows that were
+   * changed or deleted. Fails while another process reads. Does nothing on PostgreSQL.
+   */
+  emptyLog(): Promise<void>
   close(): Promise<void>
 }
 

@@ -178,6 +178,7 @@ async function connect(server: pg.ClientConfig, options: DatabaseOptions): Promi
         select pg_database_size(current_database()) as bytes`.execute(db)
       return { data: rows[0]?.bytes ?? 0 }
     },
+    async emptyLog() {},
     async close() {
       await pipeline.close()
       await apart.close()

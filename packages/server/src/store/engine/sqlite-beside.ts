@@ -40,6 +40,6 @@ function open(dataDir: string, more = ''): Kysely<Schema> {
     throw new OpenError(`${file} does not exist yet. Start a server once, with: plenum start`)
   }
   // Without automatic checkpoints: a running server makes them.
-  const pragmas = `pragma busy_timeout = 5000; pragma synchronous = full; pragma foreign_keys = on; pragma wal_autocheckpoint = 0;`
+  const pragmas = `pragma busy_timeout = 5000; pragma synchronous = full; pragma foreign_keys = on; pragma wal_autocheckpoint = 0; pragma secure_delete = on;`
   return new Kysely<Schema>({ dialect: dialectOf(new SqliteConnection(file, pragmas + more)) })
 }

@@ -117,6 +117,15 @@ describe.each(stores)('what an erasure leaves of threads on %s', (store) => {
     expect((await thread('a1'))?.['context']).toEqual({ access: { team: 'red' }, accessFields: ['team:red'] })
   })
 
+  test('[14.2.9] texts that others wrote stay, also if they have the name of the user', async () => {
+    const { addThread, erase, thread } = await scene()
+    const commentText = `${ada.name} should look at this. {{${ada.userId}}}`
+    await addThread('a1', { commentData: [{ commentText, from: grace }] })
+    await erase()
+    const left = 'Ada Erased should look at this. @deleted user'
+    expect(await thread('a1')).toMatchObject({ comments: [{ commentText: left }] })
+  })
+
   test('[14.2.7] a request that is repeated with its idempotency key does not get an answer that names the user, and does not run again', async () => {
     const { client, headers, erase } = await scene()
     const post = (key: string, users: object[]) =>
