@@ -192,6 +192,26 @@ describe('[17.3] XML of an editor', () => {
     ])
   })
 
+  it.each([
+    ['in Tiptap', paragraph(text('a')), 'bold', ['strong', 'em', 'highlight', 'b', 'span']],
+    [
+      'with a schema of ProseMirror',
+      { ...paragraph(), name: 'code_block' },
+      'strong',
+      ['bold', 'underline', 'i'],
+    ],
+  ])(
+    '[17.3.5] a first format %s is accepted if every such editor has it, and refused if it may remove the text',
+    (_, block, known, unknown) => {
+      const doc = docOf([paragraph(text('a')), block], key)
+      const writeWith = (name: string) => write(doc, `<paragraph>a<${name}>b</${name}></paragraph>`).model
+      expect(writeWith(known)).toEqual([paragraph(text('a'), text('b', { [known]: {} }))])
+      for (const name of unknown) expect(() => writeWith(name)).toThrow(`it has no <${name}> yet`)
+      expect(() => write(doc, '<p>a</p>')).toThrow('it has no <p> yet')
+      expect(write(docOf([], key), '<p>a<strong>b</strong></p>').model).toHaveLength(1)
+    },
+  )
+
   it('[17.3.4] a name of a format is an element where the document has such elements, or where it has no text', () => {
     const code = { name: 'code', attributes: {}, content: [text('x')] }
     expect(write(docOf([paragraph(code)], key), '<paragraph><code>y</code></paragraph>').model).toEqual([

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { UnfitContent } from '../errors.ts'
 import { plain, sizeError } from '../values.ts'
-import { formatNames, type Kind, kindsOfAttributes } from './editor-names.ts'
+import { formatNames, isForeign, type Kind, kindsOfAttributes, type Names } from './editor-names.ts'
 import { type Mark, printedValue, type StoredUnit } from './stored-units.ts'
 import { printableName, type XmlNode, type XmlTag } from './xml.ts'
 
@@ -12,12 +12,6 @@ export const markId = ({ name, attributes }: PrintedMark) => JSON.stringify([nam
 
 /** y-prosemirror stores marks that may overlap with themselves under their name and a hash of their attributes. */
 const hashInKey = /--[A-Za-z0-9+/=]{8}$/
-
-/** The names of elements and of formats. */
-export interface Names {
-  elements: Set<string>
-  formats: Set<string>
-}
 
 /** The names in these units, and with `isDeep` also in their elements. */
 export function namesIn(units: readonly StoredUnit[], isDeep: boolean): Names {
@@ -46,6 +40,7 @@ const isUsed = (name: string, { elements, formats }: Names) => elements.has(name
  */
 export class Vocabulary {
   readonly #names: Names
+  readonly #foreign = new Map<string, boolean>()
   /** Stored formats by what XML says of them. More than one: XML does not show in what they differ. */
   readonly #marks = new Map<string, Mark[]>()
   readonly #keys = new Map<string, string>()
@@ -94,7 +89,19 @@ export class Vocabulary {
     if (format && element) {
       throw unfit(`<${tag.name}> is both an element and a format there, so its meaning is not clear.`)
     }
-    return format || (!element && isInElement && isCommonFormat(tag))
+    if (format || element) return format
+    if (this.#isForeign(tag.name)) {
+      throw unfit(
+        `it has no <${tag.name}> yet, and an editor that does not know this name would remove text.`,
+      )
+    }
+    return isInElement && isCommonFormat(tag)
+  }
+
+  #isForeign(name: string): boolean {
+    let isForeignName = this.#foreign.get(name)
+    if (isForeignName === undefined) this.#foreign.set(name, (isForeignName = isForeign(name, this.#names)))
+    return isForeignName
   }
 
   /** The format to store. `near` are formats of the text around it, and of the text that it replaces. */
