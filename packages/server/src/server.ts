@@ -64,6 +64,7 @@ import * as domains from './store/domains.ts'
 import { SnapshotWriter } from './store/editors/snapshot-writer.ts'
 import type { Database } from './store/engine/db.ts'
 import { findEditorEventKeys } from './store/webhooks/editor-event-keys.ts'
+import { EventNames } from './access/credentials/event-names.ts'
 import { adoptServer } from './store/event-log.ts'
 import { databaseId } from './store/database-id.ts'
 
@@ -200,6 +201,7 @@ export function createServer(deps: ServerDeps): Server {
 
   // Operations, called over HTTP or on a socket.
   const isWebhookAddress = createAddressRule(config.outgoingPrivateAddresses, config.webhookAllowedRanges)
+  let eventNames: EventNames | undefined
   const services: Services = {
     database,
     bus,
@@ -217,6 +219,8 @@ export function createServer(deps: ServerDeps): Server {
     workspaceCreation: config.workspaceCreation,
     newKeyOptions: newKeyOptionsOf(config),
     eventRetentionDays: config.eventRetentionDays,
+    // Set when the server has started.
+    eventNames: () => eventNames as EventNames,
     isWebhookUrl: (url) => isCallableUrl(url, isWebhookAddress, config.outgoingPrivateAddresses),
     consoleHosts: config.consoleHosts,
     isDisposable: createDisposableCheck({
@@ -342,6 +346,7 @@ export function createServer(deps: ServerDeps): Server {
         await database.lock(db, 'event log')
         await adoptServer(db)
       })
+      eventNames = await EventNames.load(database, secrets)
       peers.start()
       await signals.start()
       // Before the first request, because requests must not see what an unfinished deletion has left.

@@ -60,9 +60,9 @@ export const events = {
       output: {
         events: [
           {
-            id: 'evt_42',
+            id: 'evt_5d1f3c0a9b7e42d6c8f01a2b',
             name: 'comment.add',
-            number: 42,
+            number: 3127841093576214,
             organizationId: 'org_1',
             documentId: 'doc_1',
             annotationId: 'a1',
@@ -71,7 +71,7 @@ export const events = {
             timestamp: 1738695077691,
           },
         ],
-        after: '0.42',
+        after: 'kXo3mV0tYw1cQ8bZr5uJ2nE7aHs4dLfG6pKiTqCvBxM',
         hasMore: false,
       },
     },

@@ -4,10 +4,12 @@ import { described, flag, jsonObject, text } from '../base/schemas.ts'
 
 /** A change that happened, as the event log has it. */
 export const Event = Type.Object({
-  id: text('Id of the event. It never changes, so it can be used to detect repetitions.'),
+  id: text(
+    'Id of the event. It never changes, so it can be used to detect repetitions. It says nothing about the order.',
+  ),
   name: text('What happened, such as `comment.add`.'),
   number: Type.Integer({
-    description: 'Number of the event on this server. Events are listed in their order, not by number.',
+    description: 'A number made from the id. It says nothing about the order, and does not count events.',
   }),
   organizationId: Type.Optional(text('Id of the organization.')),
   documentId: Type.Optional(text('Id of the document.')),

@@ -10,6 +10,7 @@ import type {
 import type { Credentials } from '../access/credentials/credentials.ts'
 import type { Pages } from './answers/page-tokens.ts'
 import type { UserSession } from '../access/sessions/session-access.ts'
+import type { EventNames } from '../access/credentials/event-names.ts'
 import type { Secrets } from '../access/credentials/secrets.ts'
 import type { PermissionProvider } from '../access/provider/permission-provider.ts'
 import type { UserTokens } from '../access/tokens/user-tokens.ts'
@@ -66,6 +67,8 @@ export interface HandlerServices {
   /** The options of new API keys that the settings decide. */
   readonly newKeyOptions: NewKeyOptions
   readonly eventRetentionDays: number
+  /** How callers see the numbers of the event log. */
+  readonly eventNames: () => EventNames
   /** Hosts at which login links may lead, besides `localhost`. */
   readonly consoleHosts: readonly string[]
   /** Builds the documents of editors, in a thread if that may take long. */

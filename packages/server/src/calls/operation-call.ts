@@ -52,7 +52,7 @@ export class OperationCall implements Call {
 
   get pages(): Pages {
     const { name, declaration } = this.#callable
-    return createPages(this.services.secrets.pageTokenKey, callerScope(declaration.access, this.caller), name)
+    return createPages(this.services.secrets, callerScope(declaration.access, this.caller), name)
   }
 
   get afterCommit(): Call['afterCommit'] {

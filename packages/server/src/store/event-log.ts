@@ -8,6 +8,9 @@ export interface EventPosition {
   eventId: number
 }
 
+/** Before all events. */
+export const origin: EventPosition = { transactionId: 0, eventId: 0 }
+
 export const isBefore = (a: EventPosition, b: EventPosition): boolean =>
   a.transactionId < b.transactionId || (a.transactionId === b.transactionId && a.eventId < b.eventId)
 

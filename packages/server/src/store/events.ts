@@ -5,7 +5,7 @@ import { batched } from './engine/batched.ts'
 import type { Db } from './engine/db.ts'
 import { parse } from './engine/json.ts'
 import { sqliteOf } from './engine/prepared.ts'
-import { currentTransactionId, type EventPosition, isBefore, isSettled } from './event-log.ts'
+import { currentTransactionId, type EventPosition, isBefore, isSettled, origin } from './event-log.ts'
 import type { EventTable } from './schema/comment-tables.ts'
 
 /** A change to be recorded, in the transaction that makes it. */
@@ -32,6 +32,8 @@ export interface EventFilter {
   names?: readonly RecordedName[] | undefined
   organizationId?: string | undefined
   documentId?: string | undefined
+  /** Keeps events as far as their annotations decide. */
+  keep?: (<Row extends { annotationId: string | null }>(rows: readonly Row[]) => Promise<Row[]>) | undefined
 }
 
 /** Appends events to the log of the API key. They become visible with the transaction. */
@@ -84,8 +86,13 @@ interface ReadOptions {
   maxBytes: number
 }
 
+/** An event and its place in the log. */
+export interface ReadEvent extends StoredEvent {
+  position: EventPosition
+}
+
 export interface EventBatch {
-  events: StoredEvent[]
+  events: ReadEvent[]
   bytes: number
   /** The position of the last row that was looked at. */
   last: EventPosition | undefined
@@ -96,24 +103,29 @@ export interface EventBatch {
 /** Reads the events that fit among the next rows of the log. A filter is applied to limited rows, so no read takes long. */
 export async function read(db: Db, apiKey: string, options: ReadOptions): Promise<EventBatch> {
   const { after, filter, limit, maxBytes } = options
-  const { names, organizationId, documentId } = filter
+  const { names, organizationId, documentId, keep } = filter
   const scanned = names || organizationId !== undefined ? rowsPerScan : limit
   const rows = await scan(db, apiKey, after, scanned)
-  const chosen: number[] = []
+  const fitting = rows.filter(
+    (row) =>
+      (!names || names.includes(row.name as RecordedName)) &&
+      (organizationId === undefined || row.organization_id === organizationId) &&
+      (documentId === undefined || row.document_id === documentId),
+  )
+  const kept = new Set(keep ? await keep(fitting) : fitting)
+  const chosen: EventPosition[] = []
   let bytes = 0
   let last = after
   for (const row of rows) {
-    const fits =
-      (!names || names.includes(row.name as RecordedName)) &&
-      (organizationId === undefined || row.organization_id === organizationId) &&
-      (documentId === undefined || row.document_id === documentId)
+    const fits = kept.has(row)
+    const position = { transactionId: row.transaction_id, eventId: row.event_id }
     const isTooMuch = chosen.length === limit || (chosen.length > 0 && bytes + row.bytes > maxBytes)
     if (fits && isTooMuch) return { events: await findMany(db, apiKey, chosen), bytes, last, hasMore: true }
     if (fits) {
-      chosen.push(row.event_id)
+      chosen.push(position)
       bytes += row.bytes
     }
-    last = { transactionId: row.transaction_id, eventId: row.event_id }
+    last = position
   }
   const hasMore = rows.length === scanned
   return { events: await findMany(db, apiKey, chosen), bytes, last, hasMore }
@@ -123,6 +135,7 @@ async function scan(db: Db, apiKey: string, after: EventPosition | undefined, li
   let query = db
     .selectFrom('events')
     .select(['event_id', 'transaction_id', 'name', 'organization_id', 'document_id'])
+    .select('annotation_id as annotationId')
     .select(sql<number>`octet_length(payload)`.as('bytes'))
     .where('api_key', '=', apiKey)
     .orderBy('transaction_id')
@@ -136,14 +149,17 @@ async function scan(db: Db, apiKey: string, after: EventPosition | undefined, li
   return query.execute()
 }
 
-/** The events with these ids, in their order. One that was removed meanwhile is left out. */
-async function findMany(db: Db, apiKey: string, eventIds: readonly number[]): Promise<StoredEvent[]> {
+/** The events at these positions, in their order. One that was removed meanwhile is left out. */
+async function findMany(db: Db, apiKey: string, positions: readonly EventPosition[]): Promise<ReadEvent[]> {
   const rows = await selectMany(
     db,
-    eventIds.map((event_id) => ({ api_key: apiKey, event_id })),
+    positions.map(({ eventId }) => ({ api_key: apiKey, event_id: eventId })),
   )
   const found = new Map(rows.map((row) => [row.event_id, toEvent(row)]))
-  return eventIds.flatMap((id) => found.get(id) ?? [])
+  return positions.flatMap((position) => {
+    const event = found.get(position.eventId)
+    return event ? [{ ...event, position }] : []
+  })
 }
 
 const selectMany = batched<'api_key' | 'event_id', Omit<EventTable, 'transaction_id'>>(
@@ -169,6 +185,22 @@ const toEvent = (row: Omit<EventTable, 'transaction_id'>): StoredEvent => ({
   payload: parse<Record<string, unknown>>(row.payload),
   timestamp: row.created_at,
 })
+
+/** The position of the newest event that the API key has, or had before it was removed because of its age. */
+export async function findNewest(db: Db, apiKey: string): Promise<EventPosition> {
+  const newest = await db
+    .selectFrom('events')
+    .select(['transaction_id', 'event_id'])
+    .where('api_key', '=', apiKey)
+    .orderBy('transaction_id', 'desc')
+    .orderBy('event_id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  const pruned = await findPruned(db, apiKey)
+  const there = newest && { transactionId: newest.transaction_id, eventId: newest.event_id }
+  if (there && pruned) return isBefore(there, pruned) ? pruned : there
+  return there ?? pruned ?? origin
+}
 
 /** The position up to which events of the API key were removed because of their age. */
 export async function findPruned(db: Db, apiKey: string): Promise<EventPosition | undefined> {

@@ -6,6 +6,7 @@ const leftOutTables: Partial<Record<Table, string>> = {
   signing_keys: 'They sign the user tokens of one installation.',
   pruned_events: 'They are positions in the event log of one installation.',
   event_log: 'It describes a database server.',
+  event_names: 'They are for positions in the event log of one installation.',
   idempotency_keys: 'Their answers are encrypted, and kept for a day only.',
   login_links: 'They belong to the owner, and are valid for minutes.',
   address_calls: 'They are counted for an installation.',

@@ -31,6 +31,18 @@ describe.each(stores)('[D7] a rotation of the secret on %s', (store) => {
     })
     const emailConfig = (await client.emailConfig.get()).data
 
+    const addThread = (of: typeof client, commentText: string) =>
+      of.commentAnnotations.add({
+        organizationId: 'acme',
+        documentId: 'plan',
+        createOrganization: true,
+        createDocument: true,
+        commentAnnotations: [{ commentData: [{ commentText, from: { userId: 'ada' } }] }],
+      })
+    await addThread(client, 'before')
+    await expect.poll(async () => (await client.events.get()).data.events.length).toBe(1)
+    const position = (await client.events.get()).data
+
     await createClient({ url: before.url }).email.sendLoginLink({
       email,
       continueUrl: 'http://localhost:3000/',
@@ -67,6 +79,10 @@ describe.each(stores)('[D7] a rotation of the secret on %s', (store) => {
     expect((await addEndpoint(renewed)).data.id).toBe(endpointId)
     expect((await renewed.webhookEndpoints.getSecret({ endpointId })).data.secret).toBe(secret)
     expect((await renewed.emailConfig.get()).data).toEqual(emailConfig)
+    await addThread(renewed, 'after')
+    const later = async () => (await renewed.events.get({ after: position.after })).data.events
+    await expect.poll(async () => (await later()).length).toBe(1)
+    expect(JSON.stringify(await later())).toContain('after')
     const document = plenumConnection(renewed, userToken).document('acme', 'plan')
     await expect.poll(() => document.status).toBe('connected')
     // The mail is sent again later.

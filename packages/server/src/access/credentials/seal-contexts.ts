@@ -8,5 +8,6 @@ export const sealContexts = {
   /** Both secrets of an endpoint have the same context, so the current one can become the previous one as it is. */
   endpointSecret: (apiKey: string, endpointId: string) => `webhook_endpoints/${apiKey}/${endpointId}`,
   storedAnswer: (scope: string, operation: string, key: string) => JSON.stringify([scope, operation, key]),
+  eventNames: (namesId: string) => `event_names/${namesId}`,
   loginLink: (email: string) => `login link/${email}`,
 }

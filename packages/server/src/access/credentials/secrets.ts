@@ -1,13 +1,16 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { OpaqueTexts } from '../../platform/opaque-texts.ts'
 import { OpenError } from '../../store/engine/failures.ts'
 
 /** The keys that are derived from `SECRET_KEY`: one for each use, so that a value for one use is invalid for the others. */
 export interface Secrets {
   /** Signs the auth tokens of workspaces and API keys. */
   readonly authTokenKey: Buffer
-  /** Signs page tokens. */
+  /** Encrypts page tokens. */
+  readonly pageTokens: OpaqueTexts
+  /** Signed page tokens before they were encrypted. */
   readonly pageTokenKey: Buffer
   /** Signs the links with which recipients of mails unsubscribe (spec 3.5). */
   readonly unsubscribeKey: Buffer
@@ -26,6 +29,7 @@ export function createSecrets(secretKey: string): Secrets {
   const sealKey = derive('seal 1')
   return {
     authTokenKey: derive('auth tokens 1'),
+    pageTokens: new OpaqueTexts(derive('page tokens 2')),
     pageTokenKey: derive('page tokens 1'),
     unsubscribeKey: derive('unsubscribe tokens 1'),
     addressKey: derive('client addresses 1'),

@@ -1,5 +1,6 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import { ApiError } from '@plenum/protocol'
+import type { Secrets } from '../../access/credentials/secrets.ts'
 import type { Cursor } from '../../store/engine/db.ts'
 
 /** A page that a caller asks for. */
@@ -10,12 +11,14 @@ export interface Page {
   readonly after: Cursor | undefined
 }
 
+const signatureBytes = 16
+
 interface PageInput {
   pageSize?: number
   pageToken?: string
 }
 
-/** The pages of one list, which one caller reads with one operation. Page tokens are signed (spec 0.5). */
+/** The pages of one list, which one caller reads with one operation. Page tokens are encrypted (spec 0.5). */
 export interface Pages {
   /**
    * Reads which page the input asks for. All fields but `pageSize` and `pageToken` are filters. Default size: 1000. Throws if
@@ -32,20 +35,29 @@ export interface Pages {
   ): { items: readonly T[]; nextPageToken?: string }
 }
 
-export function createPages(signingKey: Buffer, callerScope: string, operationName: string): Pages {
+export function createPages(
+  { pageTokens, pageTokenKey }: Pick<Secrets, 'pageTokens' | 'pageTokenKey'>,
+  callerScope: string,
+  operationName: string,
+): Pages {
   let filters: Record<string, unknown> = {}
-  const sign = (cursor: string) => {
+  const context = () => {
     const filter = hash('sha256', JSON.stringify(Object.entries(filters).sort()))
-    return createHmac('sha256', signingKey)
-      .update(`${callerScope}\n${operationName}\n${filter}\n${cursor}`)
-      .digest()
-      .subarray(0, 16)
+    return `${callerScope}\n${operationName}\n${filter}`
   }
 
-  const tokenAfter = (row: Cursor) => {
-    const next = JSON.stringify(row)
-    return Buffer.concat([sign(next), Buffer.from(next)]).toString('base64url')
+  /** A token from before tokens were encrypted: a signature and the row. */
+  const openSigned = (token: string): Buffer | undefined => {
+    const bytes = Buffer.from(token, 'base64url')
+    const row = bytes.subarray(signatureBytes)
+    const signed = createHmac('sha256', pageTokenKey).update(`${context()}\n${row.toString()}`).digest()
+    const isValid =
+      bytes.length > signatureBytes &&
+      timingSafeEqual(signed.subarray(0, signatureBytes), bytes.subarray(0, signatureBytes))
+    return isValid ? row : undefined
   }
+
+  const tokenAfter = (row: Cursor) => pageTokens.seal(Buffer.from(JSON.stringify(row)), context())
 
   return {
     tokenAfter,
@@ -53,12 +65,9 @@ export function createPages(signingKey: Buffer, callerScope: string, operationNa
       filters = others
       const size = pageSize ?? defaultSize
       if (pageToken === undefined || pageToken === '') return { size, after: undefined }
-      const bytes = Buffer.from(pageToken, 'base64url')
-      const cursor = bytes.subarray(16).toString()
-      if (bytes.length <= 16 || !timingSafeEqual(sign(cursor), bytes.subarray(0, 16))) {
-        throw new ApiError('INVALID_ARGUMENT', 'Invalid page token.')
-      }
-      return { size, after: JSON.parse(cursor) as Cursor }
+      const row = pageTokens.open(pageToken, context()) ?? openSigned(pageToken)
+      if (!row) throw new ApiError('INVALID_ARGUMENT', 'Invalid page token.')
+      return { size, after: JSON.parse(row.toString()) as Cursor }
     },
     withNextToken(rows, page, cursor) {
       const items = rows.slice(0, page.size)

@@ -24,6 +24,7 @@ export const sealedColumns: readonly SealedColumn[] = [
     column,
     contextOf: sealContexts.endpointSecret,
   })),
+  { table: 'event_names', key: ['names_id'], column: 'secret', contextOf: sealContexts.eventNames },
   {
     table: 'idempotency_keys',
     key: ['scope', 'operation', 'idempotency_key'],

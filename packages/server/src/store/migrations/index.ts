@@ -28,6 +28,7 @@ import * as tenantKeys from './0029-tenant-keys.ts'
 import * as addressCalls from './0030-address-calls.ts'
 import * as imports from './0031-imports.ts'
 import * as defaultRoles from './0032-default-roles.ts'
+import * as eventNames from './0033-event-names.ts'
 import type { Migrations } from './migration.ts'
 
 /** The migrations run in this order, forward only. */
@@ -62,4 +63,5 @@ export const migrations: Migrations = {
   '0030-address-calls': addressCalls,
   '0031-imports': imports,
   '0032-default-roles': defaultRoles,
+  '0033-event-names': eventNames,
 }

@@ -138,3 +138,13 @@ export interface EventLogTable {
   /** Is added to the ids of this server's transactions, so that they are above those of the servers before. */
   first_transaction_id: number
 }
+
+/** How callers see events. One row, once a server has started. */
+export interface EventNamesTable {
+  names_id: string
+  /** The sealed secret with which positions are encrypted and ids are made. Null: no server has needed it yet. */
+  secret: Uint8Array | null
+  /** The newest event and transaction when positions began to be encrypted. Null: there was none. */
+  plain_transaction_id: number | null
+  plain_event_id: number | null
+}

@@ -19,6 +19,7 @@ import type {
   CommentTable,
   EventTable,
   EventLogTable,
+  EventNamesTable,
   PrunedEventTable,
   RemovedAnnotationTable,
 } from './comment-tables.ts'
@@ -354,6 +355,7 @@ export interface Schema {
   events: EventTable
   pruned_events: PrunedEventTable
   event_log: EventLogTable
+  event_names: EventNamesTable
   notifications: NotificationTable
   notification_recipients: NotificationRecipientTable
   notification_configs: NotificationConfigTable

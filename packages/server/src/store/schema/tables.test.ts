@@ -19,6 +19,7 @@ import { readSchema, type StoredTable } from '../../../test/support/table/stored
 const notByTenant: Record<string, string> = {
   address_calls: 'Callers of public operations have no API key.',
   event_log: 'It describes the database server.',
+  event_names: 'Its secret is for the positions of all API keys.',
   events:
     'Transaction ids of one database server order the events of all tenants, so they cannot be distributed.',
   idempotency_keys: 'The scope names an API key, a workspace or an address.',

@@ -121,6 +121,7 @@ export const tables = {
   },
   pruned_events: { parent: 'api_keys' },
   event_log: { parent: null },
+  event_names: { parent: null },
   notifications: { parent: 'documents', rowsPerDelete: 100, onMove: 'in steps' },
   notification_recipients: { parent: 'notifications', rowsPerDelete: 200 },
   notification_configs: {

@@ -105,6 +105,7 @@ const ofInstallation = {
   tables: [
     'address_calls',
     'event_log',
+    'event_names',
     'idempotency_keys',
     'locks',
     'login_links',
