@@ -140,4 +140,22 @@ export const dataMutants: readonly Mutant[] = [
     title:
       'the pages of an export have at most 100 items of each list, and together everything about the user',
   },
+  {
+    name: 'a made-up position tells how far the event log of all tenants is',
+    rule: '27.1.7',
+    file: 'packages/server/src/operations/events.ts',
+    from: 'const isReached = isPlain',
+    to: 'const isReached = isPlain && false',
+    test: 'packages/server/test/rest/events/names.test.ts',
+    title: 'a made-up position is refused whether or not the log of all tenants has reached it',
+  },
+  {
+    name: 'a position tells a user that hidden events were recorded',
+    rule: '27.1.7',
+    file: 'packages/server/src/access/credentials/event-names.ts',
+    from: 'isSalted ? randomBytes(saltBytes)',
+    to: 'isSalted ? Buffer.alloc(saltBytes)',
+    test: 'packages/server/test/rest/events/names.test.ts',
+    title: 'neither after nor hasMore tells a user that there are hidden events',
+  },
 ]
