@@ -12,11 +12,14 @@ export interface EventBatch {
 }
 
 export interface Event {
-  /** Id of the event. It never changes, so it can be used to detect repetitions. */
+  /**
+   * Id of the event. It never changes, so it can be used to detect repetitions. It says nothing about the
+   * order.
+   */
   id: string
   /** What happened, such as `comment.add`. */
   name: string
-  /** Number of the event on this server. Events are listed in their order, not by number. */
+  /** A number made from the id. It says nothing about the order, and does not count events. */
   number: number
   /** Id of the organization. */
   organizationId?: string

@@ -10,6 +10,7 @@ import {
 import { mapYielding } from '../../platform/turns/loop-time.ts'
 import type { Cursor, Db } from '../engine/db.ts'
 import { parse } from '../engine/json.ts'
+import { sqliteOf } from '../engine/prepared.ts'
 import { type Addressee, isOneOf, namesOf, type Recipient } from './recipients.ts'
 import type * as scans from '../engine/scan.ts'
 import {
@@ -306,23 +307,27 @@ const received = (db: Db, apiKey: string, { organizationId }: Filter, name: Reci
     .where('notification_recipients.organization_id', '=', organizationId)
     .where(isOneOf([name]))
 
-/** The notifications of one recipient, and whether each fits. */
+// In two statements: for a join, PostgreSQL may read all notifications of the organization for each row.
 async function scanInbox(db: Db, apiKey: string, filter: Filter, name: Recipient, window: Window) {
   const rows = await ordered(received(db, apiKey, filter, name), 'notification_recipients', window)
     .select(inboxColumns)
-    .select((eb) => {
-      // Not a join: for that, PostgreSQL may read all notifications of the organization into a hash table.
-      const fitting = <Column extends 'document_id' | 'annotation_id'>(column: Column) =>
-        eb
-          .selectFrom('notifications')
-          .select(`notifications.${column}`)
-          .whereRef('notifications.notification_id', '=', 'notification_recipients.notification_id')
-          .where(fits(apiKey, filter))
-          .as(column)
-      return [fitting('document_id'), fitting('annotation_id')]
-    })
     .execute()
-  return rows.map((row) => toPosition({ ...row, fits: row.document_id === null ? 0 : 1 }))
+  const keys = rows.map((row) => row.notification_id)
+  const found = await db
+    .selectFrom('notifications')
+    .select(['notification_id', 'document_id', 'annotation_id'])
+    // A flag and not a condition: with a condition, SQLite would search all notifications of the organization.
+    .select(flag(fits(apiKey, filter)).as('fits'))
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', filter.organizationId)
+    .where(
+      sqliteOf(db)
+        ? sql<boolean>`notification_id in (${sql.join(keys)})`
+        : sql<boolean>`notification_id = any(${keys})`,
+    )
+    .execute()
+  const notifications = new Map(found.map((row) => [row.notification_id, row]))
+  return rows.map((row) => toPosition({ fits: 0, ...row, ...notifications.get(row.notification_id) }))
 }
 
 /** The next notifications of one recipient that fit. Scans few rows. Returns `next` if there may be more behind it. */
