@@ -94,6 +94,15 @@ export const dataMutants: readonly Mutant[] = [
     title: 'a snapshot replaces its updates only if the snapshot that it is based on is still stored',
   },
   {
+    name: 'clients are disconnected when rows that their server lacks were compacted',
+    rule: 'R7.2',
+    file: 'packages/server/src/realtime/rooms/log-follower.ts',
+    from: "if (found === 'compacted') return this.#readSnapshot(room, userId)",
+    to: "if (found === 'compacted') return room.drop('restarting', reloadedMessage)",
+    test: 'packages/server/test/realtime/editors/compaction.test.ts',
+    title: 'a client whose server lacks rows that another server has compacted gets what they changed',
+  },
+  {
     name: 'a merge of live states forgets an earlier one in the same transaction',
     rule: 'R13.1',
     file: 'packages/server/src/store/documents/live-states.ts',

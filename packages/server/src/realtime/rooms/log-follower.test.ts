@@ -28,6 +28,7 @@ async function receiveRow(
   } as unknown as EditorRoom
   const follower = new LogFollower({
     database: {} as never,
+    crdt: {} as never,
     log,
     onRows() {},
     gate,

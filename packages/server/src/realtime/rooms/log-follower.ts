@@ -1,10 +1,13 @@
 import type { PeerRow } from '../../peers/editor-rows.ts'
 import type { Signals } from '../../peers/signals.ts'
+import type { Crdt } from '../../crdt/crdt.ts'
+import { sourceOf } from '../../crdt/document-threads.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Limiter } from '../../platform/turns/limiter.ts'
 import { SharedRuns } from '../../platform/turns/shared-runs.ts'
-import type { Database } from '../../store/engine/db.ts'
+import type { Database, Db } from '../../store/engine/db.ts'
 import * as editorLog from '../../store/editors/log.ts'
+import type { Row } from './queued-update.ts'
 import type { EditorRoom } from './room.ts'
 
 interface LogFollowerDeps {
@@ -12,6 +15,7 @@ interface LogFollowerDeps {
   signals: Pick<Signals, 'whenCurrent'>
   /** Limits client-triggered queries, fairly per user. Only queries run in it: decisions about access wait for it too. */
   gate: Limiter
+  crdt: Pick<Crdt, 'diff'>
   log: Log
   /** Called when the room has got rows. */
   onRows: (room: EditorRoom) => void
@@ -124,20 +128,50 @@ export class LogFollower {
 
   async #readRows(room: EditorRoom, userId: string | undefined): Promise<void> {
     const { apiKey, ref, createdAt } = room
-    const { database, gate } = this.#deps
     const after = { seq: room.committed.seq, createdAt }
-    const read = () => editorLog.readAfter(database.read, apiKey, ref, after)
-    const found = await (userId === undefined ? read() : gate.run(apiKey, read, userId))
-    await database.durable()
-    if (found === 'compacted') return room.drop('restarting', reloadedMessage)
-    if (found === undefined) {
-      if (createdAt !== undefined) room.drop('gone', documentGoneMessage)
-      return
-    }
+    const found = await this.#read(room, userId, (db) => editorLog.readAfter(db, apiKey, ref, after))
+    if (found === 'compacted') return this.#readSnapshot(room, userId)
+    if (found === undefined) return this.#onMissing(room)
     if (room.owners.hasUnknown(found.updates)) await this.readOwners(room)
-    room.createdAt = found.createdAt
+    await this.#applyRead(room, found.createdAt, found.updates)
+  }
+
+  /**
+   * Reads the whole log, because a compaction removed rows that the room lacks. In their place, the room applies one update with
+   * all that the snapshot has and the room lacks.
+   */
+  async #readSnapshot(room: EditorRoom, userId: string | undefined): Promise<void> {
+    const { apiKey, ref } = room
+    const found = await this.#read(room, userId, (db) => editorLog.read(db, apiKey, ref))
+    const isOther = room.createdAt !== undefined && found?.createdAt !== room.createdAt
+    if (!found || isOther || found.seq < room.committed.seq) return this.#onMissing(room)
+    if (!found.complete) throw new Error('Updates are missing from the log.')
+    await this.readOwners(room)
+    const { snapshot, snapshotSeq, createdAt, updates } = found
+    if (!snapshot || snapshotSeq <= room.committed.seq) return this.#applyRead(room, createdAt, updates)
+    const source = sourceOf(apiKey, ref, { createdAt, seq: snapshotSeq })
+    const bytes = await this.#deps.crdt.diff(source, [snapshot], room.committedVector())
+    await this.#applyRead(room, createdAt, [{ seq: snapshotSeq, bytes }, ...updates])
+    if (!room.isDropped && room.committed.snapshotSeq < snapshotSeq) room.onCompacted(snapshotSeq, snapshot)
+  }
+
+  async #read<T>(room: EditorRoom, userId: string | undefined, read: (db: Db) => Promise<T>): Promise<T> {
+    const { database, gate } = this.#deps
+    const run = () => read(database.read)
+    const found = await (userId === undefined ? run() : gate.run(room.apiKey, run, userId))
+    // Clients are sent only what is durable.
+    await database.durable()
+    return found
+  }
+
+  #onMissing(room: EditorRoom): void {
+    if (room.createdAt !== undefined) room.drop('gone', documentGoneMessage)
+  }
+
+  async #applyRead(room: EditorRoom, createdAt: number, rows: readonly Row[]): Promise<void> {
+    room.createdAt = createdAt
     // Rows that this room stored may have been broadcast in the meantime.
-    const newRows = found.updates.filter(({ seq }) => seq > room.committed.seq)
+    const newRows = rows.filter(({ seq }) => seq > room.committed.seq)
     if (newRows.length > 0) await this.#apply(room, newRows)
   }
 

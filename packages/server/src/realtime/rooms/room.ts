@@ -37,6 +37,7 @@ import { PostponedWork } from './postponed-work.ts'
 import { RoomContent } from './room-content.ts'
 import { maxChunksPerUpdate, RoomLimits } from './room-limits.ts'
 import type { RoomDeps } from './room-deps.ts'
+import { withoutUpdates } from './state-vector.ts'
 import { splitUpdate } from './split-update.ts'
 import { UpdateQueue } from './update-queue.ts'
 import type { Fault } from '../../crdt/updates/fault.ts'
@@ -118,6 +119,11 @@ export class EditorRoom {
 
   stateVector(): Uint8Array {
     return this.#index.stateVector()
+  }
+
+  /** The state vector of the committed rows, without queued updates. */
+  committedVector(): Uint8Array {
+    return withoutUpdates(this.#index.stateVector(), this.#queue.unsettledChanges())
   }
 
   /** Whether the state vector includes updates of this user that are not durable yet. They may still be refused. */

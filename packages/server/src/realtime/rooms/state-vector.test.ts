@@ -2,7 +2,8 @@ import * as decoding from 'lib0/decoding'
 import * as encoding from 'lib0/encoding'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { faultOfStateVector, maxVectorClients, someClient } from './state-vector.ts'
+import * as Y from 'yjs'
+import { faultOfStateVector, maxVectorClients, someClient, withoutUpdates } from './state-vector.ts'
 
 const vectorOf = (entries: readonly (readonly [number, number])[]) =>
   encoding.encode((encoder) => {
@@ -52,4 +53,30 @@ describe('[R8] state vectors', () => {
       'A state vector has at most 101000 clients.',
     )
   })
+})
+
+test('[R7.2] what a state vector without queued updates lacks includes these updates, whoever sent them and in whatever order', () => {
+  const [ada, bob] = [new Y.Doc(), new Y.Doc()]
+  const updates: Uint8Array[] = []
+  for (const doc of [ada, bob]) doc.on('update', (update: Uint8Array) => updates.push(update))
+  const type = (doc: Y.Doc, text: string) =>
+    doc.getText('content').insert(doc.getText('content').length, text)
+  type(ada, 'one ')
+  Y.applyUpdate(bob, Y.encodeStateAsUpdate(ada))
+  updates.length = 0
+  type(ada, 'two ')
+  type(bob, 'three ')
+  type(ada, 'four ')
+  const committed = Y.mergeUpdates([Y.encodeStateAsUpdate(ada), Y.encodeStateAsUpdate(bob)])
+  const all = Y.encodeStateVectorFromUpdate(committed)
+  expect(withoutUpdates(all, [])).toBe(all)
+  for (const queued of [updates, updates.toReversed()]) {
+    const vector = withoutUpdates(all, queued)
+    expect(Y.decodeStateVector(vector)).toEqual(
+      new Map([
+        [ada.clientID, 'one '.length],
+        [bob.clientID, 0],
+      ]),
+    )
+  }
 })

@@ -1,3 +1,4 @@
+import * as Y from 'yjs'
 import { maxClientIds } from './client-owners.ts'
 
 /** More than an editor has, because a client may have used a few ids that the server refused. */
@@ -38,6 +39,19 @@ export function someClient(
   const reader = new VarUints(stateVector)
   for (let left = reader.next(); left > 0; left--) if (visit(reader.next(), reader.next())) return true
   return false
+}
+
+/** Returns the state vector of a document before these updates, which it contains, were applied. */
+export function withoutUpdates(stateVector: Uint8Array, updates: Iterable<Uint8Array>): Uint8Array {
+  const starts = new Map<number, number>()
+  for (const update of updates) {
+    for (const [client, clock] of Y.parseUpdateMeta(update).from)
+      starts.set(client, Math.min(clock, starts.get(client) ?? clock))
+  }
+  if (starts.size === 0) return stateVector
+  const clocks = Y.decodeStateVector(stateVector)
+  for (const [client, clock] of starts) clocks.set(client, Math.min(clock, clocks.get(client) ?? 0))
+  return Y.encodeStateVector(clocks)
 }
 
 /** Reads numbers one after the other. */

@@ -81,6 +81,12 @@ export class UpdateQueue<T extends Item> {
     return [this.#items, ...this.#taken].some((items) => items.some(condition))
   }
 
+  /** The bytes of the updates with changes that wait or are being stored. */
+  *unsettledChanges(): Generator<Uint8Array> {
+    for (const items of [this.#items, ...this.#taken])
+      for (const { hasChanges, update } of items) if (hasChanges) yield update
+  }
+
   [Symbol.iterator](): Iterator<T> {
     return this.#items[Symbol.iterator]()
   }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { compactLog } from '../../support/data/editors.ts'
+import { appendUpdates, compactLog, storedLog } from '../../support/data/editors.ts'
 import { eventually, synced } from '../../support/clients/convergence.ts'
 import { hocuspocusClient, saved } from '../../support/clients/hocuspocus-client.ts'
 import { rawClient } from '../../support/clients/raw-clients.ts'
@@ -84,5 +84,66 @@ describe.each(stores)('failing compaction on %s', (store) => {
     expect(await compactLog(server, tenant, editorRef)).toBe(true)
     server.clock.offsetMs += 61_000
     await eventually(() => ada.update(update)).toBe('saved')
+  })
+})
+
+describe.each(stores)('a log that is compacted while clients have it open on %s', (store) => {
+  const server = useServer(store)
+
+  /** A client that keeps the content, as an editor does. */
+  async function reader(tenant: given.Tenant, dialect: 'yjs' | 'hocuspocus' = 'hocuspocus', userId = 'bob') {
+    const token = await tokenFor(tenant, userId)
+    const client = dialect === 'yjs' ? yjsClient(server, token) : hocuspocusClient(server, token)
+    await synced(client)
+    let closes = 0
+    client.provider.on(dialect === 'yjs' ? 'connection-close' : 'close', () => closes++)
+    return { ...client, closes: () => closes }
+  }
+
+  test('[R7.2] [R4.1] no client of an editor is disconnected while many backends replace its content until its log is compacted several times', async () => {
+    const tenant = await given.tenant(server)
+    await tenant.client.crdt.add({ ...editorRef, type: 'text', data: 'first' })
+    const readers = [await reader(tenant, 'yjs'), await reader(tenant)]
+    let written = 0
+    const write = async () => {
+      while (written < 60) {
+        const data = `text ${written++} `.repeat(700)
+        await tenant.client.crdt.update({ ...editorRef, type: 'text', data })
+      }
+    }
+    await Promise.all(Array.from({ length: 20 }, write))
+    const stored = (await tenant.client.crdt.get(editorRef)).data[0]?.data
+    for (const { text, closes } of readers) {
+      await eventually(() => text.toString()).toBe(stored)
+      expect(closes()).toBe(0)
+    }
+    expect((await storedLog(server, tenant, editorRef))!.snapshotSeq).toBeGreaterThan(10)
+  })
+
+  test('[R7.2] a client whose server lacks rows that another server has compacted gets what they changed, stays connected and loses nothing', async () => {
+    const tenant = await given.tenant(server)
+    const [ada, bob] = [await reader(tenant, 'hocuspocus', 'ada'), await reader(tenant, 'yjs')]
+    ada.text.insert(0, 'Hello world')
+    await saved(ada)
+    await eventually(() => bob.text.toString()).toBe('Hello world')
+    // Another server stores what Carol changes, and compacts the log. This server does not learn of it.
+    const carol = new Y.Doc()
+    Y.applyUpdate(carol, Y.encodeStateAsUpdate(ada.doc))
+    const updates: Uint8Array[] = []
+    carol.on('update', (update: Uint8Array) => updates.push(update))
+    carol.getText('content').insert(5, ', wide')
+    carol.getText('content').delete(0, 5)
+    const owners = [[carol.clientID, 'carol'] as const]
+    await appendUpdates(server, tenant, editorRef, updates, { userId: 'carol', owners })
+    expect(await compactLog(server, tenant, editorRef)).toBe(true)
+
+    ada.text.insert(ada.text.length, '!')
+    bob.text.insert(0, '> ')
+    await saved(ada)
+    for (const { text } of [ada, bob]) await eventually(() => text.toString()).toBe('> , wide world!')
+    expect([ada.closes(), bob.closes()]).toEqual([0, 0])
+    expect((await tenant.client.crdt.get(editorRef)).data[0]?.data).toBe('> , wide world!')
+    const late = await reader(tenant, 'yjs', 'carol')
+    expect(late.text.toString()).toBe('> , wide world!')
   })
 })
