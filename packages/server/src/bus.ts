@@ -19,6 +19,16 @@ export interface AccessScope {
   documentIds?: readonly string[] | undefined
 }
 
+/** A row of the log of an editor. */
+export interface LogRow {
+  seq: number
+  /** When the editor was created. */
+  createdAt: number
+  /** The Yjs client ids that wrote for the first time, with their users. */
+  owners: readonly (readonly [clientId: number, userId: string])[]
+  bytes: Uint8Array
+}
+
 /** Something that has happened and is durable. */
 export type BusMessage =
   /** Access has changed. */
@@ -29,8 +39,8 @@ export type BusMessage =
   | { kind: 'domains'; apiKey: string }
   /** The settings of webhooks have changed. */
   | { kind: 'webhooks'; apiKey: string }
-  /** The log of an editor grew, or the editor was created. */
-  | ({ kind: 'editor'; editorId: string } & InDocument)
+  /** The log of an editor grew, or the editor was created. `row`: the only new row, if it is known. */
+  | ({ kind: 'editor'; editorId: string; row?: LogRow } & InDocument)
   /** A version of an editor was added. */
   | ({ kind: 'versionAdded'; editorId: string; version: VersionInfo } & InDocument)
   /** A version of an editor was restored. `restoredBy` is set if a user did it. */

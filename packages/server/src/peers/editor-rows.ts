@@ -1,21 +1,12 @@
 import { createDecoder, hasContent, readVarString, readVarUint, readVarUint8Array } from 'lib0/decoding'
 import { createEncoder, toUint8Array, writeVarString, writeVarUint, writeVarUint8Array } from 'lib0/encoding'
-
-/** A row that another server has appended to the log of an editor. */
-export interface PeerRow {
-  seq: number
-  /** When the editor was created. */
-  createdAt: number
-  /** The Yjs client ids that wrote for the first time, with their users. */
-  owners: readonly (readonly [clientId: number, userId: string])[]
-  bytes: Uint8Array
-}
+import type { LogRow } from '../bus.ts'
 
 /** Larger rows are not sent. The receivers read them. */
-const maxRowBytes = 32 * 1024
+export const maxRowBytes = 32 * 1024
 
 /** The row as a message, with its data if a message may carry it. */
-export function encodeRow({ seq, createdAt, owners, bytes }: PeerRow, carriesData: boolean): Uint8Array {
+export function encodeRow({ seq, createdAt, owners, bytes }: LogRow, carriesData: boolean): Uint8Array {
   const encoder = createEncoder()
   writeVarUint(encoder, seq)
   if (carriesData && bytes.length <= maxRowBytes) {
@@ -31,7 +22,7 @@ export function encodeRow({ seq, createdAt, owners, bytes }: PeerRow, carriesDat
 }
 
 /** The number of the newest row, if it is known, and its data, if the message carries it. */
-export function decodeRow(body: Uint8Array): { seq: number | undefined; row: PeerRow | undefined } {
+export function decodeRow(body: Uint8Array): { seq: number | undefined; row: LogRow | undefined } {
   const decoder = createDecoder(body)
   if (!hasContent(decoder)) return { seq: undefined, row: undefined }
   const seq = readVarUint(decoder)

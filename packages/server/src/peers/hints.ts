@@ -2,6 +2,7 @@ import { createDecoder, readVarUint } from 'lib0/decoding'
 import { createEncoder, toUint8Array, writeVarUint } from 'lib0/encoding'
 import type { BusMessage } from '../bus.ts'
 import type { DocumentRef, EditorRef } from '../store/refs.ts'
+import { encodeRow } from './editor-rows.ts'
 import { type Address, addressOf, type Peers, type ServerId } from './peers.ts'
 
 export const documentAddress = (apiKey: string, { organizationId, documentId }: DocumentRef): Address =>
@@ -16,12 +17,15 @@ export type Numbered = Extract<BusMessage, { kind: 'editor' | 'liveState' | 'thr
 export const isNumbered = (message: BusMessage): message is Numbered =>
   message.kind === 'editor' || message.kind === 'liveState' || message.kind === 'threads'
 
-/** Tells the servers that have the editor or the document open that it has new rows. */
+/** Tells the servers that have the editor or the document open that it has new rows. Sends the row, if it is known. */
 export function sendHint(peers: Peers, message: Numbered): void {
   if (peers.count === 0) return
   const { apiKey } = message
-  if (message.kind === 'editor') peers.send('editor', editorAddress(apiKey, message), unknownSeq)
-  else peers.send('document', documentAddress(apiKey, message), encodeSeq(message.seq))
+  if (message.kind === 'editor') {
+    const { row } = message
+    const body = row ? encodeRow(row, peers.carriesData) : unknownSeq
+    peers.send('editor', editorAddress(apiKey, message), body)
+  } else peers.send('document', documentAddress(apiKey, message), encodeSeq(message.seq))
 }
 
 /** Tells a server that has just opened the editor or the document how new this server's data is. It got no hints before. */

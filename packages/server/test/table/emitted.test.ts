@@ -65,7 +65,7 @@ describe.each(stores)('messages that operations publish to open sessions on %s',
     await client.crdt.add({ ...editor, type: 'text', data: 'one' })
     expect(news()).toEqual([{ kind: 'editor', ...editor }])
     await client.crdt.update({ ...editor, type: 'text', data: 'two' })
-    expect(news()).toEqual([{ kind: 'editor', ...editor }])
+    expect(news()).toEqual([{ kind: 'editor', ...editor, row: expect.objectContaining({ seq: 2 }) }])
     await client.crdt.update({ ...editor, type: 'text', data: 'two' })
     await client.crdt.get(editor)
     expect(news()).toEqual([])

@@ -83,32 +83,36 @@ export async function write(
   const { input, caller, user, db, now, signal, afterCommit, services } = call
   const { apiKey } = caller
   if (!(await editorLog.canStillAppend(db, apiKey, input, stored, writer.userId))) throw new Stale()
-  const seq = update === null ? stored.seq : await append(call, update)
+  const appended = update === null ? undefined : await append(call, update)
   const lastWriter = user ? { userId: user.userId, sessionId: null } : writer
   await editors.touch(db, apiKey, input, contents, lastWriter, now)
   if (update === null) return
-  signalEditorChanged(signal, input)
+  signalEditorChanged(signal, input, appended && { ...appended, owners: [], bytes: update })
+  const seq = appended?.seq
   // If another update was appended since the change was prepared, the snapshot does not contain it and is not stored.
-  if (seq !== stored.seq + 1 || snapshot === null) return
+  if (seq === undefined || seq !== stored.seq + 1 || snapshot === null) return
   const { snapshotSeq, createdAt } = stored
   const newSnapshot = { snapshotSeq, seq, snapshot, createdAt }
   if (editorLog.isLarge(snapshot)) afterCommit(() => services.snapshots.write(apiKey, input, newSnapshot))
   else await editorLog.compactInTransaction(db, apiKey, input, newSnapshot)
 }
 
-/** Appends an update to the log of an editor. Returns its number, or undefined if the editor does not exist. */
+/** Appends an update to the log of an editor. Returns undefined if the editor does not exist. */
 export async function append(
   { db, caller: { apiKey }, input, now, services }: EditorCall,
   update: Uint8Array,
-): Promise<number | undefined> {
+): Promise<editorLog.Appended | undefined> {
   const entry = { apiKey, editor: input, update, writer, create: null, owners: [] }
   const announced = await services.editorEventsWantedBy(db, [apiKey])
   const [appended] = await editorLog.append(db, [entry], now, announced)
-  return typeof appended === 'object' ? appended.seq : undefined
+  return typeof appended === 'object' ? appended : undefined
 }
 
-export const signalEditorChanged = (signal: Call['signal'], input: EditorRef) =>
-  signal({ kind: 'editor', ...editorRefOf(input) })
+type Row = Extract<Parameters<Call['signal']>[0], { kind: 'editor' }>['row']
+
+/** Open sessions get the row. Otherwise they would have to read it, and a compaction may remove it before they do. */
+export const signalEditorChanged = (signal: Call['signal'], input: EditorRef, row?: Row) =>
+  signal({ kind: 'editor', ...editorRefOf(input), ...(row && { row }) })
 
 /** The ids of the editor that an input names, without the other fields of the input. */
 export const editorRefOf = ({ organizationId, documentId, editorId }: EditorRef): EditorRef => ({

@@ -83,7 +83,7 @@ export class DocumentDirectory {
         }
         break
       case 'editor':
-        this.#find(message)?.onLogAppended(message.editorId)
+        this.#find(message)?.onLogAppended(message.editorId, message.row)
         break
       case 'versionAdded': {
         const { version } = message

@@ -1,4 +1,5 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
+import type { LogRow } from '../../bus.ts'
 import type { Fault } from '../../crdt/updates/fault.ts'
 import type { SharedLists } from '../../peers/shared-lists.ts'
 import type { Clock } from '../../platform/clock.ts'
@@ -238,10 +239,14 @@ export class OpenDocument implements DocumentRef {
     return ''
   }
 
-  /** Call it when updates of the editor were stored, or may have been, but not by its current room. */
-  onLogAppended(editorId: string): void {
+  /**
+   * Call it when updates of the editor were stored, or may have been, but not by its current room. `row`: the only new row, if
+   * it is known.
+   */
+  onLogAppended(editorId: string, row?: LogRow): void {
     const slot = this.rooms.get(editorId)
-    if (slot?.room) void this.#deps.appender.catchUp(slot.room)
+    if (slot?.room && row) this.#deps.appender.receive(slot.room, row)
+    else if (slot?.room) void this.#deps.appender.catchUp(slot.room)
     else if (slot) slot.hasNewRows = true
   }
 
@@ -252,10 +257,8 @@ export class OpenDocument implements DocumentRef {
     const address = editorAddress(apiKey, { organizationId, documentId, editorId })
     return peers.listen('editor', address, (body) => {
       const { seq, row } = decodeRow(body)
-      const slot = this.rooms.get(editorId)
-      const room = slot?.room
-      if (row && room) appender.receive(room, row)
-      else if (!room || seq === undefined || seq > room.committed.seq) this.onLogAppended(editorId)
+      const room = this.rooms.get(editorId)?.room
+      if (row || !room || seq === undefined || seq > room.committed.seq) this.onLogAppended(editorId, row)
     })
   }
 

@@ -1,13 +1,13 @@
 import { setImmediate as nextLoop } from 'node:timers/promises'
 import type { Limits } from '../../config.ts'
-import type { Bus } from '../../bus.ts'
+import type { Bus, LogRow } from '../../bus.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Db } from '../../store/engine/db.ts'
 import * as editorLog from '../../store/editors/log.ts'
 import * as editors from '../../store/editors/editors.ts'
 import type { Commits, Sender } from '../authorization/commits.ts'
 import { type BatchWork, BatchWriter } from '../writes/batch-writer.ts'
-import { encodeRow, type PeerRow } from '../../peers/editor-rows.ts'
+import { encodeRow } from '../../peers/editor-rows.ts'
 import { sendHint } from '../../peers/hints.ts'
 import type { Peers } from '../../peers/peers.ts'
 import type { Signals } from '../../peers/signals.ts'
@@ -327,8 +327,8 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
     return this.#follower.catchUp(room, userId)
   }
 
-  /** Broadcasts a row that another server has stored and sent. */
-  receive(room: EditorRoom, row: PeerRow): void {
+  /** Broadcasts a row that REST or another server has stored and sent. */
+  receive(room: EditorRoom, row: LogRow): void {
     this.#follower.receive(room, row)
   }
 

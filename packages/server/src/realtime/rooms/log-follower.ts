@@ -1,4 +1,5 @@
-import type { PeerRow } from '../../peers/editor-rows.ts'
+import type { LogRow } from '../../bus.ts'
+import { maxRowBytes } from '../../peers/editor-rows.ts'
 import type { Signals } from '../../peers/signals.ts'
 import type { Crdt } from '../../crdt/crdt.ts'
 import { sourceOf } from '../../crdt/document-threads.ts'
@@ -23,15 +24,15 @@ interface LogFollowerDeps {
 
 interface Following {
   runs: SharedRuns
-  /** Rows that other servers sent, in the order of their arrival. */
-  sent: PeerRow[]
+  /** Rows that REST and other servers sent, in the order of their arrival. */
+  sent: LogRow[]
   /** Whether rows must be read, because not all were sent. */
   mustRead: boolean
   /** The user whose update needs these rows. */
   userId?: string | undefined
 }
 
-/** A room that gets more rows at a time reads them. */
+/** A room that gets more rows at a time, or a larger row, reads them. */
 const maxSent = 500
 
 export const reloadedMessage = 'The document is being reloaded.'
@@ -59,10 +60,10 @@ export class LogFollower {
     owners.override(await editorLog.readOwners(this.#deps.database.read, apiKey, ref))
   }
 
-  /** Broadcasts a row that another server has stored and sent. If rows before it are missing, it reads them. */
-  receive(room: EditorRoom, row: PeerRow): void {
+  /** Broadcasts a row that REST or another server has stored and sent. If rows before it are missing, it reads them. */
+  receive(room: EditorRoom, row: LogRow): void {
     const following = this.#follow(room)
-    if (following.sent.length < maxSent) following.sent.push(row)
+    if (following.sent.length < maxSent && row.bytes.length <= maxRowBytes) following.sent.push(row)
     else following.mustRead = true
     void this.#run(room, following)
   }
@@ -182,7 +183,7 @@ export class LogFollower {
 }
 
 /** Whether the rows follow the rows of the room without a gap. */
-const continues = (room: EditorRoom, rows: readonly PeerRow[]) =>
+const continues = (room: EditorRoom, rows: readonly LogRow[]) =>
   rows.every(
     ({ seq, createdAt }, index) => createdAt === room.createdAt && seq === room.committed.seq + 1 + index,
   )
