@@ -81,6 +81,16 @@ const cases: Case[] = [
   },
   { name: 'token', title: 'Generate Token', path: '/v2/auth/generate_token', body: () => token, share: 0.25 },
   { name: 'crdt', title: 'Get CRDT Data, small editor', path: '/v2/crdt/get', body: () => crdt, share: 0.5 },
+  {
+    name: 'edit',
+    title: 'Update CRDT Data, one editor',
+    path: '/v2/crdt/update',
+    body: (n) => body({ ...document, editorId: 'edited', type: 'text', data: `Line ${n} `.repeat(200) }),
+    share: 0.25,
+    prepare: async (client) => {
+      await client.crdt.add({ ...document, editorId: 'edited', type: 'text', data: '' })
+    },
+  },
   ...commentCases,
 ]
 const databases = ['sqlite', 'postgres']

@@ -51,7 +51,7 @@ export const callMutants: readonly Mutant[] = [
     name: 'a write whose caller has disconnected is committed',
     rule: 'O6.1',
     file: 'packages/server/src/calls/write.ts',
-    from: 'if (!alreadyRemovedIds) this.stopIfAbandoned()',
+    from: 'if (!alreadyRemovedIds && !isShared) this.stopIfAbandoned()',
     to: '',
     test: 'packages/server/test/http/answer-time.test.ts',
     title: 'the write of a caller who has disconnected stops',

@@ -88,7 +88,7 @@ export const dataMutants: readonly Mutant[] = [
     name: 'a snapshot replaces updates that it does not contain',
     rule: 'R7.1',
     file: 'packages/server/src/store/editors/snapshots.ts',
-    from: "    .where('snapshot_seq', '=', newSnapshot.snapshotSeq)",
+    from: "      .where('snapshot_seq', '=', from)",
     to: '',
     test: 'packages/server/src/store/editors/log.test.ts',
     title: 'a snapshot replaces its updates only if the snapshot that it is based on is still stored',

@@ -157,6 +157,12 @@ export interface PreparedWrite<O extends Operation> {
   /** Reads committed data from `call.db`, and writes with `writeStep` only. The result is the second argument of `write`. */
   prepare(call: Call<O>): Promise<unknown>
   write(call: Call<O>, prepared: never): Promise<Answered<O>>
+  /**
+   * Prepares calls that waited for the same subject, in their order, as one change: `write` then runs for the last of them, and
+   * its answer, which must contain nothing of its own, is that of all. The result must do what the calls one after the other
+   * would do. If it throws, each call runs alone.
+   */
+  prepareTogether?(calls: readonly Call<O>[]): Promise<unknown>
   /** Whether `write` is short if the request is, so that it may share a transaction with other writes. Default: false. */
   readonly isShort?: boolean
 }

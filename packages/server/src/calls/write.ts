@@ -12,6 +12,8 @@ import type { Services } from './services.ts'
 interface CommitOptions {
   /** Whether the transaction may be shared with other short work. */
   isShort?: boolean
+  /** Whether the write is that of other calls too. Then it goes on although nobody waits for this one any more. */
+  isShared?: boolean
   /** See `Call`. */
   alreadyRemovedIds?: readonly string[] | undefined
 }
@@ -47,6 +49,10 @@ export class Write {
     return this.keyed && this.services.idempotency.find(db, this.keyed)
   }
 
+  get isAbandoned(): boolean {
+    return this.request.abandoned?.aborted === true
+  }
+
   /** Throws if nobody waits for the answer any more. Call it before the write begins, or begins again. */
   stopIfAbandoned(): void {
     this.request.abandoned?.throwIfAborted()
@@ -61,12 +67,12 @@ export class Write {
   /** Runs the handler in a transaction and finishes the call. */
   commit(
     run: SimpleHandler<Operation>,
-    { isShort = false, alreadyRemovedIds }: CommitOptions = {},
+    { isShort = false, isShared = false, alreadyRemovedIds }: CommitOptions = {},
   ): Promise<Answer> {
     const { services, request, keyed } = this
     const effect = async (db: Db) => {
       // A deletion of which most is done goes on.
-      if (!alreadyRemovedIds) this.stopIfAbandoned()
+      if (!alreadyRemovedIds && !isShared) this.stopIfAbandoned()
       const call = this.begin(db, alreadyRemovedIds)
       const answer = answerOf(request.callable.declaration, await run(call))
       await services.signals.store(db, call.messages)

@@ -18,7 +18,7 @@ const parsed = (bytes: Uint8Array): unknown => JSON.parse(Buffer.from(bytes).toS
 
 const stored = async (documents: typeof inline, type: 'text' | 'map' | 'array' | 'xml', data: unknown) => {
   const text = typeof data === 'string' ? data : JSON.stringify(data)
-  const { update } = await documents.replace([], undeclared, { type, contentKey: 'k', text }, never)
+  const { update } = await documents.replace([], undeclared, [{ type, contentKey: 'k', text }], never)
   return [update!]
 }
 
@@ -44,7 +44,7 @@ describe.each([
     const render = async (some: typeof parts) =>
       parsed(await documents.render(some, { type: 'text', contentKey: 'k' }))
     expect(await render(parts)).toBe('before')
-    const { update } = await documents.replace(parts, undeclared, { type: 'text', text: 'after' }, never)
+    const { update } = await documents.replace(parts, undeclared, [{ type: 'text', text: 'after' }], never)
     expect(await render([...parts, update!])).toBe('after')
     expect(await render(parts)).toBe('before')
   })
@@ -52,7 +52,7 @@ describe.each([
   test('[17.3] replace returns an update, and a snapshot if the update has at least the requested size, but nothing for equal content', async () => {
     const parts = await stored(documents, 'text', 'one two')
     const replace = (text: string, snapshotFrom: number) =>
-      documents.replace(parts, { type: 'text', contentKey: 'k' }, { type: 'text', text }, snapshotFrom)
+      documents.replace(parts, { type: 'text', contentKey: 'k' }, [{ type: 'text', text }], snapshotFrom)
     expect(await replace('one two', 0)).toEqual({ contentKey: 'k', update: null, snapshot: null })
     const short = await replace('one and two', never)
     expect(short).toMatchObject({ contentKey: 'k', snapshot: null })
@@ -66,7 +66,7 @@ describe.each([
   test('[17.6] restore returns the document to a version, and changes nothing if it is in that state', async () => {
     const parts = await stored(documents, 'text', 'one two')
     const { snapshot: version } = await documents.capture(parts, undeclared)
-    const { update } = await documents.replace(parts, undeclared, { type: 'text', text: 'three' }, never)
+    const { update } = await documents.replace(parts, undeclared, [{ type: 'text', text: 'three' }], never)
     expect(await documents.restore(parts, version, 0)).toEqual({ update: null, snapshot: null })
     const back = await documents.restore([...parts, update!], version, 0)
     expect(load([back.snapshot!]).getText('k').toJSON()).toBe('one two')
@@ -75,7 +75,7 @@ describe.each([
   test('[17.0.1] [17.3.2] replace refuses another type, another content key, too many keys and malformed XML, and says why', async () => {
     const parts = await stored(documents, 'text', 'one')
     const replace = (type: 'text' | 'xml' | 'map', text: string, contentKey?: string) =>
-      documents.replace(parts, undeclared, { type, contentKey, text }, never)
+      documents.replace(parts, undeclared, [{ type, contentKey, text }], never)
     await expect(replace('map', '{}')).rejects.toThrow(
       new UnfitContent('Type does not match the stored data: "k" holds text.'),
     )
@@ -88,20 +88,20 @@ describe.each([
     await expect(replace('map', many)).rejects.toThrow(
       new UnfitContent('Data must not have more than 50000 keys.'),
     )
-    const xml = documents.replace([], undeclared, { type: 'xml', text: '<p>' }, never)
+    const xml = documents.replace([], undeclared, [{ type: 'xml', text: '<p>' }], never)
     await expect(xml).rejects.toThrow(UnfitContent)
     await expect(xml).rejects.toThrow('XML is not well-formed')
   })
 
   test('[17.2.4] render, capture, replace and restore fail for a damaged log, and restore for a damaged version', async () => {
     const parts = await stored(documents, 'text', 'one')
-    const { update } = await documents.replace(parts, undeclared, { type: 'text', text: 'one two' }, never)
+    const { update } = await documents.replace(parts, undeclared, [{ type: 'text', text: 'one two' }], never)
     for (const broken of [[damage], [update!]]) {
       await expect(documents.render(broken, undeclared)).rejects.toThrow(DamagedLog)
       await expect(documents.capture(broken, undeclared)).rejects.toThrow(DamagedLog)
       await expect(documents.restore(broken, parts[0]!, 0)).rejects.toThrow(DamagedLog)
       await expect(documents.restore(parts, broken[0]!, 0)).rejects.toThrow(DamagedVersion)
-      const replaced = documents.replace(broken, undeclared, { type: 'text', text: '' }, 0)
+      const replaced = documents.replace(broken, undeclared, [{ type: 'text', text: '' }], 0)
       await expect(replaced).rejects.toThrow(DamagedLog)
     }
   })

@@ -12,12 +12,12 @@ export interface StoredDocuments {
   render(source: Source, parts: Parts, declared: Contents): Promise<Uint8Array>
   /** A snapshot of the document, with the type and key of its content. */
   capture(source: Source, parts: Parts, declared: Contents): Promise<ReturnType<StoredWork['capture']>>
-  /** Replaces the content. Returns the update and, if that has at least `snapshotFrom` bytes, also a snapshot. */
+  /** Replaces the content by each of the replacements, one after the other. Returns one update and, if that has at least `snapshotFrom` bytes, also a snapshot. */
   replace(
     source: Source,
     parts: Parts,
     declared: Contents,
-    replacement: Replacement,
+    replacements: readonly Replacement[],
     snapshotFrom: number,
   ): Promise<ReturnType<StoredWork['replace']>>
   /** Returns the key of the root that the sent declaration refers to. Fails if the declaration contradicts the content. */
@@ -48,6 +48,8 @@ const inlineBytes = 4 * 1024
 const waitMs = 30_000
 /** The limits of `locate`. A document of 10 MiB takes about two seconds. */
 const locateLimits = { waitMs: 2_000, limitMs: 10_000 }
+/** A byte of a stored document takes Yjs as long as this many bytes of new content. */
+const costOfStored = 4
 /** Ranges count as this many bytes of the document, so that many of them are processed in a thread. */
 const bytesPerRange = 32
 
@@ -89,9 +91,18 @@ export function createStoredDocuments(
       return json
     },
     capture: (source, parts, declared) => run('capture', source, 0, parts, onlyDeclared(declared)),
-    replace(source, parts, declared, replacement, snapshotFrom) {
-      const { length } = replacement.json ?? replacement.text ?? ''
-      return run('replace', source, length, parts, onlyDeclared(declared), replacement, snapshotFrom)
+    replace(source, parts, declared, replacements, snapshotFrom) {
+      let length = 0
+      for (const { json, text } of replacements) length += (json ?? text ?? '').length
+      return run(
+        'replace',
+        source,
+        length / costOfStored,
+        parts,
+        onlyDeclared(declared),
+        replacements,
+        snapshotFrom,
+      )
     },
     declare: (source, parts, declared, sent) =>
       run('declare', source, 0, parts, onlyDeclared(declared), sent),

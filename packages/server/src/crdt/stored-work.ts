@@ -1,4 +1,4 @@
-import type { Doc } from 'yjs'
+import { type Doc, mergeUpdates } from 'yjs'
 import {
   anchorRanges,
   type AnchoredRange,
@@ -47,17 +47,26 @@ export const storedWork = {
     return { ...contentsOf(doc, declared), snapshot: snapshot(doc) }
   },
 
+  /** Replaces the content by each of the replacements, one after the other, in one change. */
   replace(
     parts: Parts,
     declared: Contents,
-    replacement: Replacement,
+    replacements: readonly Replacement[],
     snapshotFrom: number,
   ): Change & { contentKey: string } {
-    const { type } = replacement
-    const data = dataOf(replacement)
+    const contents = replacements.map(dataOf)
     const doc = loadWhole(parts)
-    const contentKey = chooseRoot(doc, declared, replacement)
-    return { contentKey, ...changeOf(doc, replace(doc, type, contentKey, data), snapshotFrom) }
+    let contentKey = ''
+    let before = declared
+    const update = updateOf(doc, () => {
+      for (const [index, replacement] of replacements.entries()) {
+        const { type } = replacement
+        contentKey = chooseRoot(doc, before, replacement)
+        replace(doc, type, contentKey, contents[index])
+        before = { type, contentKey }
+      }
+    })
+    return { contentKey, ...changeOf(doc, update, snapshotFrom) }
   },
 
   /** Returns the key of the root that the sent declaration refers to. Fails if the declaration contradicts the content. */
@@ -88,6 +97,14 @@ export type StoredWork = typeof storedWork
 function contentsOf(doc: Doc, declared: Contents): { type: ContentType; contentKey: string } {
   const { type, contentKey } = locateRoot(doc, declared)
   return { type: type ?? 'text', contentKey: contentKey ?? 'content' }
+}
+
+/** Runs the work as one transaction, so that the update has nothing of what the work adds and deletes again. */
+function updateOf(doc: Doc, work: () => void): Uint8Array | null {
+  const updates: Uint8Array[] = []
+  doc.on('update', (update: Uint8Array) => void updates.push(update))
+  doc.transact(work)
+  return updates.length === 0 ? null : mergeUpdates(updates)
 }
 
 function dataOf({ type, text = '', json }: Replacement): unknown {

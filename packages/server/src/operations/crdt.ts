@@ -4,7 +4,7 @@ import { newId } from '../access/ids.ts'
 import { typeMismatch } from '../crdt/content/content.ts'
 import { sourceOf } from '../crdt/document-threads.ts'
 import type { Replacement } from '../crdt/stored-work.ts'
-import type { Handlers } from '../calls/call.ts'
+import type { Call, Handlers } from '../calls/call.ts'
 import { partial } from '../calls/answers/reply.ts'
 import { UnparsedJson } from '../calls/input/unparsed-json.ts'
 import { beingDeleted } from '../store/deletions.ts'
@@ -48,7 +48,7 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
       // A new id, because threads cache documents by their source, and this document is not stored yet.
       const source = { apiKey, content: newId('new') }
       const content = await onStored(input, log, () =>
-        services.storedDocuments.replace(source, [], undeclared, replacement, Infinity),
+        services.storedDocuments.replace(source, [], undeclared, [replacement], Infinity),
       )
       assertFits(services, content)
       return content
@@ -104,28 +104,35 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
 
   update: {
     subject: subjectOf,
-    async prepare(call): Promise<PreparedChange> {
-      const { input, caller, log, services } = call
-      const replacement = replacementOf(input)
-      const stored = await read(call)
-      const source = sourceOf(caller.apiKey, input, stored)
-      const { contentKey, ...change } = await onStored(input, log, () =>
-        services.storedDocuments.replace(
-          source,
-          editorLog.partsOf(stored),
-          stored,
-          replacement,
-          snapshotFrom(services, stored),
-        ),
-      )
-      assertFits(services, change, stored)
-      return { stored, change, contents: { type: input.type, contentKey } }
-    },
+    prepare: (call) => prepareUpdates([call], call),
+    // Backends that write one editor at the same time would otherwise read and build its document for each of their calls.
+    prepareTogether: (calls) => prepareUpdates(calls, calls.at(-1) as UpdateCall),
     async write(call, prepared: PreparedChange) {
       await write(call, prepared)
       return null
     },
   },
+}
+
+type UpdateCall = Call<Operations['crdt']['update']>
+
+/** Computes what the calls change, one after the other. `last` is the last of them. */
+async function prepareUpdates(calls: readonly UpdateCall[], last: UpdateCall): Promise<PreparedChange> {
+  const { input, caller, log, services } = last
+  const replacements = calls.map((call) => replacementOf(call.input))
+  const stored = await read(last)
+  const source = sourceOf(caller.apiKey, input, stored)
+  const { contentKey, ...change } = await onStored(input, log, () =>
+    services.storedDocuments.replace(
+      source,
+      editorLog.partsOf(stored),
+      stored,
+      replacements,
+      snapshotFrom(services, stored),
+    ),
+  )
+  assertFits(services, change, stored)
+  return { stored, change, contents: { type: input.type, contentKey } }
 }
 
 /** The first content of an editor. */

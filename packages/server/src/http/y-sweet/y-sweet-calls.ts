@@ -122,7 +122,8 @@ export class YSweetCalls {
   async update({ key, user }: Bearer, docId: string, update: Uint8Array): Promise<void> {
     const { storeUpdate } = this.#deps
     const ref = this.#editorRefOf(docId)
-    await this.#writes.run(key.apiKey, docId, update.length, () => storeUpdate(key.apiKey, user, ref, update))
+    const run = () => storeUpdate(key.apiKey, user, ref, update)
+    await this.#writes.run(key.apiKey, docId, { item: undefined, bytes: update.length, run })
   }
 
   #editorRefOf(docId: string): EditorRef {

@@ -252,7 +252,7 @@ export class OpenDocument implements DocumentRef {
 
   /** Listens for rows that other servers append to the log of the editor. */
   #listenForRows(editorId: string): () => void {
-    const { peers, appender } = this.#deps
+    const { peers } = this.#deps
     const { apiKey, organizationId, documentId } = this
     const address = editorAddress(apiKey, { organizationId, documentId, editorId })
     return peers.listen('editor', address, (body) => {

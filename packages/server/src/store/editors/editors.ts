@@ -185,9 +185,35 @@ export async function touch(
   { userId, sessionId }: Writer,
   now: number,
 ): Promise<void> {
-  await db
-    .updateTable('editors')
-    .set({ type, content_key: contentKey, last_updated: now, last_updated_by: userId, session_id: sessionId })
-    .where((eb) => eb.and(keyOf(apiKey, ref)))
-    .execute()
+  await setLastChange(db, { ...keyOf(apiKey, ref), type, contentKey, userId, sessionId, now })
 }
+
+const setLastChange = prepared(
+  (
+    db,
+    {
+      type,
+      contentKey,
+      userId,
+      sessionId,
+      now,
+      ...key
+    }: Key & {
+      type: ContentType | null
+      contentKey: string | null
+      userId: string
+      sessionId: string | null
+      now: number
+    },
+  ) =>
+    db
+      .updateTable('editors')
+      .set({
+        type,
+        content_key: contentKey,
+        last_updated: now,
+        last_updated_by: userId,
+        session_id: sessionId,
+      })
+      .where((eb) => eb.and(key)),
+)

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
 import { countParts, inParts, maxPartBytes } from '../engine/byte-parts.ts'
 import { mayBeCommitted } from '../engine/certainty.ts'
 import type { Database, Db } from '../engine/db.ts'
 import { type Key, keyOf } from './editors.ts'
+import { prepared } from '../engine/prepared.ts'
 import type { EditorRef } from '../refs.ts'
 
 /** A snapshot of all updates up to `seq`, built from the snapshot with `snapshotSeq` and at least one update after it. */
@@ -118,45 +120,64 @@ export async function compactInTransaction(
   newSnapshot: NewSnapshot,
   snapshotId: string | null = null,
 ): Promise<boolean> {
+  const { seq, snapshot, snapshotSeq, createdAt = null } = newSnapshot
   const key = keyOf(apiKey, ref)
-  const { numUpdatedRows } = await db
-    .updateTable('editors')
-    .set({ snapshot_seq: newSnapshot.seq })
-    .where((eb) => eb.and(key))
-    .where('snapshot_seq', '=', newSnapshot.snapshotSeq)
-    // Otherwise a snapshot that builds on the replaced one could still be stored, after its parts were removed.
-    .where('snapshot_seq', '<', newSnapshot.seq)
-    .where('seq', '>=', newSnapshot.seq)
-    .$if(newSnapshot.createdAt !== undefined, (query) =>
-      query.where('created_at', '=', newSnapshot.createdAt as number),
-    )
-    .executeTakeFirst()
-  if (numUpdatedRows === 0n) return false
-  const { snapshot } = newSnapshot
+  const [editor] = await advanceSnapshot(db, { ...key, seq, from: snapshotSeq, createdAt })
+  if (!editor) return false
   const isSplit = snapshotId !== null
-  const values = {
+  await putSnapshot(db, {
+    ...key,
     bytes: isSplit ? snapshot.subarray(0, maxPartBytes) : snapshot,
     parts: isSplit ? countParts(snapshot) : 1,
-    snapshot_id: snapshotId,
-  }
-  await db
-    .insertInto('editor_snapshots')
-    .values({ ...key, ...values })
-    .onConflict((conflict) =>
-      conflict.columns(['api_key', 'organization_id', 'document_id', 'editor_id']).doUpdateSet(values),
-    )
-    .execute()
+    snapshotId,
+  })
   // `compact` removes the parts that a large snapshot replaces, one by one.
-  if (!isSplit) {
-    await db
-      .deleteFrom('editor_snapshot_parts')
-      .where((eb) => eb.and(key))
-      .execute()
-  }
-  await db
-    .deleteFrom('editor_updates')
-    .where((eb) => eb.and(key))
-    .where('seq', '<=', newSnapshot.seq)
-    .execute()
+  if (!isSplit) await deleteParts(db, key)
+  await deleteUpdates(db, { ...key, upTo: seq })
   return true
 }
+
+const advanceSnapshot = prepared(
+  (db, { seq, from, createdAt, ...key }: Key & { seq: number; from: number; createdAt: number | null }) =>
+    db
+      .updateTable('editors')
+      .set({ snapshot_seq: seq })
+      .where((eb) => eb.and(key))
+      .where('snapshot_seq', '=', from)
+      // Otherwise a snapshot that builds on the replaced one could still be stored, after its parts were removed.
+      .where('snapshot_seq', '<', seq)
+      .where('seq', '>=', seq)
+      .where((eb) => eb('created_at', '=', eb.fn.coalesce(sql<number>`${createdAt}`, 'created_at')))
+      .returning('seq'),
+)
+
+const putSnapshot = prepared(
+  (
+    db,
+    {
+      bytes,
+      parts,
+      snapshotId,
+      ...key
+    }: Key & { bytes: Uint8Array; parts: number; snapshotId: string | null },
+  ) => {
+    const values = { bytes, parts, snapshot_id: snapshotId }
+    return db
+      .insertInto('editor_snapshots')
+      .values({ ...key, ...values })
+      .onConflict((conflict) =>
+        conflict.columns(['api_key', 'organization_id', 'document_id', 'editor_id']).doUpdateSet(values),
+      )
+  },
+)
+
+const deleteParts = prepared((db, key: Key) =>
+  db.deleteFrom('editor_snapshot_parts').where((eb) => eb.and(key)),
+)
+
+const deleteUpdates = prepared((db, { upTo, ...key }: Key & { upTo: number }) =>
+  db
+    .deleteFrom('editor_updates')
+    .where((eb) => eb.and(key))
+    .where('seq', '<=', upTo),
+)

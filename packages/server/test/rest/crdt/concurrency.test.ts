@@ -42,6 +42,26 @@ describe.each(stores)('concurrent writes of CRDT data on %s', (store) => {
     expect(texts).toContain(record?.data)
   })
 
+  test('[S4.2] of writes to one editor that wait together, those that are refused do not affect the others', async () => {
+    const tenant = await given.tenant(server)
+    await tenant.client.crdt.add({ ...editorRef, type: 'text', data: 'first', contentKey: 'content' })
+    const texts = Array.from({ length: 9 }, (_, i) => `text ${i}`)
+    const valid = texts.map((data) => ({ ...editorRef, type: 'text', data }))
+    const invalid = [
+      { ...editorRef, type: 'array', data: [1] },
+      { ...editorRef, type: 'text', data: 'x', contentKey: 'other' },
+      { ...editorRef, type: 'xml', data: '<p>' },
+    ]
+    const inputs = [...valid.slice(0, 4), ...invalid, ...valid.slice(4)]
+    const post = (data: object) => server.post('/v2/crdt/update', { data }, tenant.headers)
+    const answers = await Promise.all(inputs.map(post))
+    expect(answers.map(({ status }) => status)).toEqual(
+      inputs.map((input) => (invalid.includes(input as never) ? 400 : 200)),
+    )
+    const [record] = (await tenant.client.crdt.get(editorRef)).data
+    expect(texts).toContain(record?.data)
+  })
+
   test('[17.3] changes that a client makes while a REST write is prepared are merged with the write', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add({ ...editorRef, type: 'text', data: 'x'.repeat(100_000) })
