@@ -2,9 +2,12 @@ import * as Y from 'yjs'
 import { ApiError, httpStatusOf } from '@plenum/protocol/errors'
 import { type EditorFrame, encodeFrame, encodeUpdate } from './frames.ts'
 import { OutgoingUpdates } from './outgoing-updates.ts'
+import { splitUpdate } from './split-update.ts'
 
 /** The server refuses larger updates. */
 const maxUpdateBytes = 1024 * 1024
+/** Larger updates are sent in parts of this size, because the server checks each part at one go. */
+const maxPartBytes = 256 * 1024
 /** Limits the updates that are in flight without an answer. Later changes wait and become one update. */
 const maxUnanswered = 32
 
@@ -33,6 +36,18 @@ type Upload =
    */
   | 'refused'
 
+type UpdateKind = 'syncStep2' | 'update'
+
+/** An update, or a part of one, that is not sent yet. */
+interface UnsentPart {
+  kind: UpdateKind
+  update: Uint8Array
+  /** Whether it is sent only when everything before it is stored. */
+  mustWait: boolean
+  /** Whether it belongs to the update with everything that the server lacks. */
+  isDifference: boolean
+}
+
 /** What is known only while a channel is open. */
 interface Channel {
   readonly id: number
@@ -40,7 +55,7 @@ interface Channel {
   /** Whether the content of the server has arrived. */
   isSynced: boolean
   upload: Upload
-  /** The number of the update that holds everything the server lacked. */
+  /** The number of the update that holds everything the server lacked, or of the part of it that was sent last. */
   differenceNumber: number | undefined
   /** Whether the server refused changes because the editor is full. It asks for them again when there is space. */
   isFull: boolean
@@ -63,6 +78,7 @@ export class EditorSync {
   #taken: ApiError | undefined
   /** Whether the document has local changes that no update on this channel contains. */
   #hasUnsent: boolean
+  #parts: UnsentPart[] = []
   #lastNumber = 0
   #lastAnswered = 0
 
@@ -82,7 +98,7 @@ export class EditorSync {
 
   /** Whether the server has stored all local changes durably. */
   get isSaved(): boolean {
-    return !this.#hasUnsent && this.#outgoing.isEmpty && this.#lastAnswered === this.#lastNumber
+    return !this.#hasUnsent && !this.hasQueued && this.#lastAnswered === this.#lastNumber
   }
 
   /** Whether local changes stay here because the user is a viewer. */
@@ -93,7 +109,7 @@ export class EditorSync {
 
   /** Whether local changes wait for the answers to earlier changes. */
   get hasQueued(): boolean {
-    return !this.#outgoing.isEmpty
+    return !this.#outgoing.isEmpty || this.#parts.length > 0
   }
 
   /** Whether the server has refused local changes, or one was too large to be sent. */
@@ -116,7 +132,7 @@ export class EditorSync {
   /** Updates without an answer may be lost. The next channel sends them again, as part of the difference. */
   closeChannel(): void {
     this.#hasUnsent = !this.isSaved
-    this.#outgoing.clear()
+    this.#clearQueue()
     this.#lastAnswered = this.#lastNumber
     this.#channel = undefined
   }
@@ -127,7 +143,7 @@ export class EditorSync {
     channel.canWrite = canWrite
     if (canWrite) return this.#deps.reopen()
     // Updates in flight are still answered, with `saved` or with `refused`.
-    this.#stop(channel, 'paused', this.#hasUnsent || !this.#outgoing.isEmpty)
+    this.#stop(channel, 'paused', this.#hasUnsent || this.hasQueued)
   }
 
   destroy(): void {
@@ -152,6 +168,7 @@ export class EditorSync {
         return Y.applyUpdate(this.#doc, frame.bytes, this.#origin)
       case 'saved':
         this.#markAnswered(frame.number)
+        this.#sendParts(channel)
         this.flush()
         return this.#deps.onChange()
       case 'refused':
@@ -162,10 +179,10 @@ export class EditorSync {
   /** Sends local changes, unless too many updates are in flight. */
   flush(): void {
     const channel = this.#channel
-    if (channel?.upload !== 'flowing' || this.#outgoing.isEmpty) return
+    if (channel?.upload !== 'flowing' || this.#outgoing.isEmpty || this.#parts.length > 0) return
     if (this.#lastNumber - this.#lastAnswered >= maxUnanswered) return
     for (const update of this.#outgoing.take(maxUpdateBytes)) {
-      if (!this.#sendUpdate(channel, 'update', update)) return
+      if (!this.#send(channel, 'update', update)) return
     }
   }
 
@@ -181,7 +198,7 @@ export class EditorSync {
   }
 
   /**
-   * Sends everything that the server lacks, as one update. If changes had no answer yet, it is sent even if it is empty: the
+   * Sends everything that the server lacks, as one update, or in parts if it is large. If changes had no answer yet, it is sent even if it is empty: the
    * state vector contains changes that the server has not stored yet, and the answer comes when they are stored. A viewer
    * sends it too, if there are local changes: they are saved if the server has them already.
    */
@@ -193,23 +210,46 @@ export class EditorSync {
     if (!channel.canWrite && !this.#hasUnsent) return
     const difference = Y.encodeStateAsUpdate(this.#doc, stateVector)
     const isWanted = !this.isSaved || !isEmpty(difference)
-    this.#outgoing.clear()
+    this.#clearQueue()
     this.#hasUnsent = false
-    if (isWanted && this.#sendUpdate(channel, 'syncStep2', difference)) {
-      channel.differenceNumber = this.#lastNumber
-    }
+    if (isWanted) this.#send(channel, 'syncStep2', difference)
     this.#deps.onChange()
   }
 
-  /** Returns false if the update is too large. */
-  #sendUpdate(channel: Channel, kind: 'syncStep2' | 'update', update: Uint8Array): boolean {
-    if (update.length > maxUpdateBytes) {
+  /** Sends an update, in parts if it is large. Returns false if a part would be too large. */
+  #send(channel: Channel, kind: UpdateKind, update: Uint8Array): boolean {
+    const parts = update.length > maxUpdateBytes ? splitUpdate(update, maxPartBytes) : [update]
+    if (parts.some(({ length }) => length > maxUpdateBytes)) {
       this.#stop(channel, 'refused')
-      this.#deps.onError(new ApiError('INVALID_ARGUMENT', 'A change must not be larger than 1 MiB.'))
+      const message = 'A change must not contain a single value of more than 1 MiB.'
+      this.#deps.onError(new ApiError('INVALID_ARGUMENT', message))
       return false
     }
-    this.#deps.send(encodeUpdate(channel.id, kind, ++this.#lastNumber, update))
+    for (const [index, part] of parts.entries()) {
+      this.#parts.push({
+        // A sync reply says that nothing is missing any more.
+        kind: index === parts.length - 1 ? kind : 'update',
+        update: part,
+        mustWait: index > 0,
+        isDifference: kind === 'syncStep2',
+      })
+    }
+    this.#sendParts(channel)
     return true
+  }
+
+  #sendParts(channel: Channel): void {
+    for (let part = this.#parts[0]; part; part = this.#parts[0]) {
+      if (part.mustWait && this.#lastAnswered < this.#lastNumber) return
+      this.#parts.shift()
+      this.#deps.send(encodeUpdate(channel.id, part.kind, ++this.#lastNumber, part.update))
+      if (part.isDifference) channel.differenceNumber = this.#lastNumber
+    }
+  }
+
+  #clearQueue(): void {
+    this.#outgoing.clear()
+    this.#parts = []
   }
 
   #markAnswered(number: number): void {
@@ -244,7 +284,7 @@ export class EditorSync {
   #stop(channel: Channel, upload: 'paused' | 'refused', hasUnsent = true): void {
     if (upload === 'refused' || channel.upload === 'flowing') channel.upload = upload
     this.#hasUnsent = hasUnsent
-    this.#outgoing.clear()
+    this.#clearQueue()
     this.#deps.onChange()
   }
 }

@@ -79,9 +79,9 @@ test('[K8] a refusal is ignored if a later update that contains the change was s
   expect(fakes.server.socket.sent('closeEditor')).toEqual([])
 })
 
-test('[K8] a change above 1 MiB is not sent, and the editor emits an error', async () => {
-  const { editor, errors, text } = await openSyncedEditor()
-  text.insert(0, 'x'.repeat(1024 * 1024))
+test('[K8] [K7.2] a change with a single value above 1 MiB is not sent, and the editor emits an error', async () => {
+  const { editor, errors } = await openSyncedEditor()
+  editor.doc.getMap('map').set('bytes', new Uint8Array(1024 * 1024))
   await settle()
   expect(sentFrames('update')).toEqual([])
   expect(errors).toMatchObject([{ status: 'INVALID_ARGUMENT' }])

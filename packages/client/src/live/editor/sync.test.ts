@@ -95,6 +95,35 @@ test('[K7] after a reconnect, one sync reply contains all changes that the serve
   expect(editor.saved).toBe(true)
 })
 
+test('[K7] [K7.2] after a reconnect, changes of more than 1 MiB are sent in parts, each when the one before is stored, and then what was typed meanwhile', async () => {
+  const { editor, text } = await openSyncedEditor()
+  fakes.server.socket.disconnect()
+  text.insert(0, 'x'.repeat(1_200_000))
+  await fakes.untilNextSocket()
+  acceptAll()
+  deliverContent()
+  await settle()
+  const stored = new Y.Doc()
+  const sentUpdates = () => sentFrames().filter(({ kind }) => kind === 'update' || kind === 'syncStep2')
+  for (let seen = 0; !editor.saved;) {
+    if (seen === 1) text.insert(0, 'typed ')
+    await settle()
+    const frames = sentUpdates()
+    // What was typed may follow the last part at once.
+    const isLast = frames.some(({ kind }) => kind === 'syncStep2')
+    expect(frames.length - seen).toBe(isLast ? 2 : 1)
+    for (; seen < frames.length; seen++) {
+      Y.applyUpdate(stored, frames[seen]?.bytes as Uint8Array)
+      expect(stored.store.pendingStructs).toBeNull()
+    }
+    deliverFrame('saved', seen)
+  }
+  const kinds = sentUpdates().map(({ kind }) => kind)
+  expect(kinds.filter((kind) => kind === 'syncStep2')).toHaveLength(1)
+  expect(kinds.indexOf('syncStep2')).toBeGreaterThan(kinds.indexOf('update'))
+  expect(stored.getText().toJSON() === `typed ${'x'.repeat(1_200_000)}`).toBe(true)
+})
+
 test('[K7] after a reconnect an editor is saved when the server answers, also if the server lacks nothing', async () => {
   const { editor, text } = await openSyncedEditor()
   text.insert(0, 'a')

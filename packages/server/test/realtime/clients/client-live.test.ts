@@ -118,6 +118,27 @@ describe.each(stores)('live documents of the client on %s', (store) => {
     expect(ada.text().match(/;/g)).toHaveLength(100)
   })
 
+  test('[K7.2] changes of several MiB that were made offline are sent and stored, and so is a text of more than 1 MiB that is pasted', async () => {
+    const { tenant, clients } = await scene('ada', 'bob')
+    const [ada, bob] = clients
+    ada.type('start ')
+    await ada.editor.whenSaved()
+    ada.network.cut()
+    for (let pasted = 0; pasted < 4; pasted++) ada.type(`${pasted}${'offline '.repeat(60_000)}`)
+    ada.editor.doc.getText('content').delete(0, 6)
+    ada.network.restore(ada.connection)
+    await ada.editor.whenSaved()
+    ada.type('é'.repeat(700_000))
+    ada.type('end')
+    await ada.editor.whenSaved()
+    const text = ada.text()
+    expect(text.length).toBe(4 * (1 + 8 * 60_000) + 700_000 + 3)
+    const [record] = (await tenant.client.crdt.get(editorRef)).data
+    expect(record?.data === text).toBe(true)
+    await eventually(() => bob.text() === text).toBe(true)
+    expect([...ada.errors, ...bob.errors]).toEqual([])
+  })
+
   test('[K7] three clients with random interruptions converge in text and live states, and their text is stored', async () => {
     const random = createRandom()
     const { tenant, clients } = await scene('ada', 'bob', 'cleo')
