@@ -3,7 +3,10 @@ import type { EditorRoom } from '../rooms/room.ts'
 
 /** A client is asked for missing updates at most once in this time. */
 const minIntervalMs = 1_000
-/** How often a request waits for the queue. A user who writes without pause in another tab cannot delay it any longer. */
+/**
+ * How often a request waits for the queue. A user who writes without pause in another tab cannot delay it any longer, but sends
+ * some updates twice.
+ */
 const maxWaits = 10
 
 /** The client that is asked. */
@@ -12,8 +15,8 @@ export interface AskedClient {
   readonly userId: string
   /** Calls `then` once everything that is queued in the room is durable or refused. */
   afterQueued(room: EditorRoom, then: () => void): void
-  /** Sends the client the state vector of the room. */
-  sendStateVector(room: EditorRoom): void
+  /** Sends the client a state vector of the room. */
+  sendStateVector(stateVector: Uint8Array): void
 }
 
 /** Asks one client for the updates that the server lacks. */
@@ -62,12 +65,14 @@ export class MissingUpdates {
   }
 
   /**
-   * Sends the state vector once it contains no update of the user that may still be refused. The client may have sent that
+   * Sends the state vector once it contains no update of the user that may still be refused, or without such updates if the user
+   * goes on writing. The client may have sent that
    * update on an earlier connection: it would report the update as saved, and not send it again (R32.4).
    */
   #sendWhenStored(room: EditorRoom, waits: number): void {
-    this.#isWaiting = waits < maxWaits && room.hasUnstoredOf(this.#client.userId)
+    const hasUnstored = room.hasUnstoredOf(this.#client.userId)
+    this.#isWaiting = hasUnstored && waits < maxWaits
     if (this.#isWaiting) this.#client.afterQueued(room, () => this.#sendWhenStored(room, waits + 1))
-    else this.#client.sendStateVector(room)
+    else this.#client.sendStateVector(hasUnstored ? room.committedVector() : room.stateVector())
   }
 }

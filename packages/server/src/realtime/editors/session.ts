@@ -103,8 +103,8 @@ export class EditorSession implements Member, WorkQueueOwner, AskedClient, Aware
     this.close('unavailable', 'The document cannot be read.')
   }
 
-  sendStateVector(room: EditorRoom): void {
-    this.send(this.codec.syncStep1(room.stateVector()))
+  sendStateVector(stateVector: Uint8Array): void {
+    this.send(this.codec.syncStep1(stateVector))
   }
 
   sendStates(update: Uint8Array): void {

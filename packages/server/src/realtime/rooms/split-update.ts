@@ -1,9 +1,11 @@
 import type { QueuedUpdate } from './queued-update.ts'
+import { readOnly } from './refusals.ts'
 
 /**
  * Splits an update into two parts: `own`, and `deletes` of items that the server lacks. The sender learns the outcome once:
  * when `own` is refused, or when both parts are settled. If the items do not arrive in time, the update is acknowledged
- * without these deletes: otherwise one client would stop sending because another one is offline.
+ * without these deletes: otherwise one client would stop sending because another one is offline. It is refused if the sender may
+ * not write any more, because the deletes will not be stored later either.
  */
 export function splitUpdate(
   queued: QueuedUpdate,
@@ -11,7 +13,7 @@ export function splitUpdate(
   deletes: Uint8Array,
   onDeletesRefused: () => void,
 ): { own: QueuedUpdate; deletes: QueuedUpdate } {
-  const { outcome } = queued
+  const { outcome, from } = queued
   let savedParts = 0
   let lastSeq = 0
   let anyChanges = false
@@ -21,6 +23,8 @@ export function splitUpdate(
     if (++savedParts === 2) outcome.saved(lastSeq, anyChanges)
   }
   const refused = () => {
+    if (from.mayStore === undefined) return void from.whenDecided().then(refused)
+    if (!from.mayStore) return outcome.refused(readOnly)
     onDeletesRefused()
     saved(0, false)
   }

@@ -64,6 +64,7 @@ describe.each(stores)('owners of Yjs client ids on %s', (store) => {
       adas.getText('content').insert(0, 'Ada ')
       const content = async () => (await tenant.client.crdt.get(editorRef)).data[0]?.data
       return {
+        tenant,
         ada,
         bob,
         word,
@@ -85,6 +86,21 @@ describe.each(stores)('owners of Yjs client ids on %s', (store) => {
         expect(await bob.update(word)).toBe('saved')
         expect(await saved).toBe('saved')
         expect(await content()).toBe('Ada sent ')
+      },
+    )
+
+    test.each(['hocuspocus', 'realtime'] as const)(
+      '[R8.7] [R32.1] an update of a user who becomes a viewer while its deletion waits is refused, not acknowledged without the deletion (%s)',
+      async (dialect) => {
+        const { tenant, ada, bob, word, content, missingAt } = await withDeletedWord(dialect, server)
+        const outcome = ada.update(missingAt(undefined))
+        await eventually(content).toBe('Ada sent ')
+        const resource = { type: 'document', id: 'doc_1', organizationId, accessRole: 'viewer' } as const
+        await tenant.client.permissions.add({ userId: 'ada', permissions: { resources: [resource] } })
+        await ada.until(() => ada.roles.at(-1) === 'viewer')
+        expect(await bob.update(word)).toBe('saved')
+        expect(await outcome).toBe('refused')
+        expect(await content()).toContain('unsent')
       },
     )
 
