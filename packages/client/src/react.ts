@@ -12,6 +12,7 @@ import type { Versions } from './live/versions/versions.ts'
 import { notMounted, useConnection, useDocumentLease, useEditorLease, useStore } from './react/shared.ts'
 
 export { type InboxActions, type ThreadActions, useInbox, useThreads } from './react/conversations.ts'
+export { type ListActions, useDocuments, usePeople } from './react/lists.ts'
 export { PlenumProvider, useConnection } from './react/shared.ts'
 
 /** Returns the status of the connection. Renders the component when the status changes. */

@@ -95,6 +95,7 @@ export const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> =
   documents: {
     add: ['/organizations/documents/add', 'apiKey', 'write', ['v1', 'v2']],
     get: ['/organizations/documents/get', 'apiKey', 'read', ['v1', 'v2']],
+    list: ['/organizations/documents/list', 'user', 'read', ['v2']],
     update: ['/organizations/documents/update', 'apiKey', 'write', ['v1', 'v2']],
     delete: ['/organizations/documents/delete', 'apiKey', 'write', ['v1', 'v2']],
     move: ['/organizations/documents/move', 'apiKey', 'write', ['v1', 'v2']],
@@ -110,6 +111,7 @@ export const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> =
   users: {
     add: ['/users/add', 'apiKey', 'write', ['v1', 'v2']],
     get: ['/users/get', 'apiKey', 'read', ['v1', 'v2']],
+    list: ['/users/list', 'user', 'read', ['v2']],
     update: ['/users/update', 'apiKey', 'write', ['v1', 'v2']],
     delete: ['/users/delete', 'apiKey', 'write', ['v1', 'v2']],
   },

@@ -207,7 +207,7 @@ test(
 )
 
 test(
-  '[K17.3] [K18.3] components render the threads of a document and the inbox, and change them',
+  '[K17.3] [K18.3] [K19.2] components render the threads of a document, the inbox, and the lists of an organization',
   { timeout: 300_000 },
   async () => {
     const tenant = await given.tenant(site.server)
@@ -235,6 +235,15 @@ test(
       .toMatchObject({
         threads: [{ annotationId, texts: ['Ready?', 'Yes.'], status: 'RESOLVED', unread: true }],
       })
+    const listsOf = async ({ tab }: typeof ada) =>
+      JSON.parse((await tab.locator('kbd').textContent()) ?? 'null')
+    const lists = { isLoading: false, people: ['ada', 'bob'] }
+    await expect.poll(() => listsOf(ada)).toEqual({ ...lists, documents: ['doc_1'] })
+    await tenant.client.documents.update({
+      organizationId: 'org_1',
+      documents: [{ documentId: 'doc_1', documentName: 'Plan' }],
+    })
+    await expect.poll(() => listsOf(ada)).toEqual({ ...lists, documents: ['Plan'] })
     const inboxOf = async ({ tab }: typeof ada) =>
       JSON.parse((await tab.locator('samp').textContent()) ?? 'null')
     await expect.poll(() => inboxOf(ada)).toMatchObject({ isLoading: false, unreadCount: 2 })

@@ -86,6 +86,8 @@ export const limits = {
   idLength: maxIdLength,
   /** Inboxes that a connection has open. */
   inboxes: 100,
+  /** Lists of documents and people that a connection has open. */
+  lists: 100,
   /** Versions in one answer. */
   versionsPerPage: 100,
   /** Characters of the name of a version. */

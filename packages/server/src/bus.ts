@@ -62,6 +62,10 @@ export type BusMessage =
       documentIds?: readonly string[]
       isMoved?: boolean
     }
+  /** Documents were created in another way than by Add Documents, which changes access. */
+  | { kind: 'documents'; apiKey: string; organizationId: string; documentIds: readonly string[] }
+  /** Users joined or left these organizations, or their profiles changed. */
+  | { kind: 'people'; apiKey: string; organizationIds: readonly string[]; userIds: readonly string[] }
   /** Annotations of the document were changed. `seq` is the number of the change. */
   | ({ kind: 'threads'; seq: number } & InDocument)
   /** The user has viewed the annotations of the document that have these numbers. */

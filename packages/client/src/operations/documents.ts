@@ -2,6 +2,7 @@
 import type { CallOptions, Result } from '../platform/call.ts'
 import type { Outcome } from './organizations.ts'
 import type { AccessType } from './api-key-config.ts'
+import type { AccessRole } from './auth.ts'
 
 export interface DocumentInput {
   /** Id of the document. */
@@ -35,6 +36,23 @@ export interface DocumentRecord {
   lastUpdated: number
   /** Further keys are stored as sent. */
   [key: string]: unknown
+}
+
+export interface ListedDocument {
+  /** Id of the document. */
+  documentId: string
+  /** Display name of the document. */
+  documentName?: string
+  /** Id of the folder that contains the document. Absent if it is in no folder. */
+  folderId?: string
+  /** What the user may do: a `viewer` reads, an `editor` reads and writes. */
+  accessRole: AccessRole
+  /** When the access may end, in Unix seconds. Absent: not by itself. */
+  accessUntil?: number
+  /** Time of creation, as Unix time in milliseconds. */
+  createdAt: number
+  /** Time of the last change, as Unix time in milliseconds. */
+  lastUpdated: number
 }
 
 export interface DocumentAccessOutcome {
@@ -85,6 +103,19 @@ export interface DocumentsGetInput {
   /**
    * The page to read: the `nextPageToken` of the previous page. At most 4,096 characters. Ignored under v1.
    */
+  pageToken?: string
+}
+
+export interface DocumentsListInput {
+  /** Id of the organization. */
+  organizationId: string
+  /** Id of the user. Required without a user token, otherwise the user of the token. */
+  userId?: string
+  /** Only documents with these ids. Default: all. At most 30 items. */
+  documentIds?: string[]
+  /** Maximum number of items on the page. Default: 50. From 1 to 200. */
+  pageSize?: number
+  /** The page to read: the `nextPageToken` of the previous page. At most 4,096 characters. */
   pageToken?: string
 }
 
@@ -180,6 +211,17 @@ export interface DocumentsOperations {
    * `POST /v2/organizations/documents/get`
    */
   get(input: DocumentsGetInput, options?: CallOptions): Promise<Result<DocumentRecord[]>>
+  /**
+   * Lists the documents of an organization that a user can open. With a user token: those that the user of
+   * the token can open. With the credentials of the API key: those that the user `userId` can open, by stored
+   * grants. The newest documents come first. A page may have fewer documents than `pageSize`, or none,
+   * although others follow: read on while there is a `nextPageToken`. If the API key has a permission
+   * provider, it is asked about each document that the page considers. Requires the option
+   * `useAdvancedQueries` of the API key, which is on by default.
+   *
+   * `POST /v2/organizations/documents/list`
+   */
+  list(input: DocumentsListInput, options?: CallOptions): Promise<Result<ListedDocument[]>>
   /**
    * Changes the name, the access type and the metadata of documents. Sent keys are merged into the stored
    * ones; `null` removes a key. `documents.updateDisableState` changes `disabled`, and `documents.move` the

@@ -64,6 +64,19 @@ export interface User {
   [key: string]: unknown
 }
 
+export interface Person {
+  /** Id of the user. */
+  userId: string
+  /** Display name of the user. The server derives one if none was set. */
+  name: string
+  /** URL of a picture of the user. */
+  photoUrl?: string
+  /** Letters to show instead of a picture. */
+  initial: string
+  /** CSS color of the user. */
+  color: string
+}
+
 export interface UsersAddInput {
   /** Id of the organization. */
   organizationId: string
@@ -101,6 +114,17 @@ export interface UsersGetInput {
   /**
    * The page to read: the `nextPageToken` of the previous page. At most 4,096 characters. Ignored under v1.
    */
+  pageToken?: string
+}
+
+export interface UsersListInput {
+  /** Id of the organization. */
+  organizationId: string
+  /** Only users with these ids. Default: all. At most 30 items. */
+  userIds?: string[]
+  /** Maximum number of items on the page. Default: 50. From 1 to 200. */
+  pageSize?: number
+  /** The page to read: the `nextPageToken` of the previous page. At most 4,096 characters. */
   pageToken?: string
 }
 
@@ -146,6 +170,16 @@ export interface UsersOperations {
    * `POST /v2/users/get`
    */
   get(input: UsersGetInput, options?: CallOptions): Promise<Result<User[] | Record<string, User[]>>>
+  /**
+   * Lists the people of an organization, as other users of it see them. A person has a grant in the
+   * organization: on it, or on one of its folders or documents. With a user token, the user must belong to
+   * the organization too. Email addresses are not listed. The order is that of the ids. A page may have fewer
+   * people than `pageSize` although others follow: read on while there is a `nextPageToken`. Requires the
+   * option `useAdvancedQueries` of the API key, which is on by default.
+   *
+   * `POST /v2/users/list`
+   */
+  list(input: UsersListInput, options?: CallOptions): Promise<Result<Person[]>>
   /**
    * Changes the profiles of users. Sent fields are merged into the profile, which all organizations share;
    * `null` removes a field. `accessRole` changes only on the addressed level: the document, the folder or the

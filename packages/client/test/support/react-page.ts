@@ -4,11 +4,13 @@ import { createClient } from '../../src/index.ts'
 import {
   PlenumProvider,
   useConnectionStatus,
+  useDocuments,
   useLiveDocument,
   useLiveEditor,
   useLiveState,
   useInbox,
   useOthers,
+  usePeople,
   usePresence,
   useSelf,
   useThreads,
@@ -101,6 +103,18 @@ function Inbox() {
   return createElement('samp', null, JSON.stringify({ isLoading, unreadCount, notifications: shown }))
 }
 
+/** Shows the documents and people of the organization as JSON in an element of its own. */
+function Lists() {
+  const documents = useDocuments('org_1')
+  const people = usePeople('org_1')
+  const shown = {
+    isLoading: documents.isLoading || people.isLoading,
+    documents: documents.items.map(({ documentId, documentName }) => documentName ?? documentId),
+    people: people.items.map(({ userId }) => userId),
+  }
+  return createElement('kbd', null, JSON.stringify(shown))
+}
+
 function App() {
   const [hasThreads, showThreads] = useState(false)
   Object.assign(globalThis, { showThreads })
@@ -115,6 +129,7 @@ function App() {
     createElement(Others, { documentId }),
     hasThreads && createElement(Threads, { documentId }),
     hasThreads && createElement(Inbox),
+    hasThreads && createElement(Lists),
   )
 }
 

@@ -49,6 +49,12 @@ export const PageSize = Type.Integer({
   maximum: 1000,
   description: 'Maximum number of items on the page.',
 })
+/** Users read short pages, so that one call costs little. */
+export const UserPageSize = Type.Integer({
+  minimum: 1,
+  maximum: 200,
+  description: 'Maximum number of items on the page. Default: 50.',
+})
 export const PageToken = Type.String({
   maxLength: maxPageTokenLength,
   description: 'The page to read: the `nextPageToken` of the previous page.',

@@ -3,7 +3,17 @@ import { described, flag, jsonObject } from '../base/schemas.ts'
 import { limits } from '../realtime.ts'
 import { CrdtType, VersionInfo } from '../resources/crdt.ts'
 import { type ClientMessageDeclaration, clientMessage, request } from './declarations.ts'
-import { Channel, clientText, OnlineStatus, Position, Ref, RequestId, stored, Topic } from './fields.ts'
+import {
+  Channel,
+  clientText,
+  ListName,
+  OnlineStatus,
+  Position,
+  Ref,
+  RequestId,
+  stored,
+  Topic,
+} from './fields.ts'
 
 /** Far more than there are topics. */
 const maxTopics = 100
@@ -282,6 +292,24 @@ export const clientMessages = {
     summary: 'Ends the subscription to an inbox.',
     fields: { organizationId: clientText('Id of the organization.') },
     example: { organizationId: 'acme' },
+  }),
+  openList: request({
+    summary: 'Subscribes to changes of a list of an organization: its documents or its people.',
+    description:
+      'After `done`, read the list with a call of `documents.list` or `users.list`, and apply each `listChanged`. No document needs to be open. If the list is open, nothing changes.',
+    fields: { id: RequestId, organizationId: clientText('Id of the organization.'), list: ListName },
+    done: { fields: {}, example: {} },
+    errors: {
+      INVALID_ARGUMENT: '`organizationId` is not [valid](README.md#ids).',
+      PERMISSION_DENIED: 'The client is a backend, which has no lists.',
+      RESOURCE_EXHAUSTED: `The connection has ${limits.lists} lists open.`,
+    },
+    example: { id: 7, organizationId: 'acme', list: 'documents' },
+  }),
+  closeList: clientMessage({
+    summary: 'Ends the subscription to a list.',
+    fields: { organizationId: clientText('Id of the organization.'), list: ListName },
+    example: { organizationId: 'acme', list: 'documents' },
   }),
   ping: clientMessage({
     summary: 'Keeps the connection alive, and the user present.',

@@ -31,6 +31,11 @@ export const CloseCode = Type.Integer({
 })
 export const CloseText = text('Why the server closed it, as a sentence.')
 
+export const ListName = choice(
+  ['documents', 'people'],
+  'Which list of the organization: the documents that the user can open, or the people.',
+)
+
 export const Topic = choice(['presence', 'liveState', 'comments'], 'What to subscribe to.')
 export const OnlineStatus = choice(onlineStatuses, 'The status that other users see.')
 

@@ -1,6 +1,6 @@
 import Type, { type TProperties } from 'typebox'
 import { AccessRole } from '../base/fields.ts'
-import { described, flag, jsonValue, text } from '../base/schemas.ts'
+import { described, flag, jsonObject, jsonValue, text } from '../base/schemas.ts'
 import { VersionInfo, VersionUser } from '../resources/crdt.ts'
 import { clientMessages } from './client-messages.ts'
 import { type ClientMessageDeclaration, type MessageDeclaration, serverMessage } from './declarations.ts'
@@ -8,6 +8,7 @@ import {
   Channel,
   CloseCode,
   CloseText,
+  ListName,
   LiveStateValue,
   Position,
   ThreadChanges,
@@ -145,6 +146,39 @@ export const serverMessages = {
     description: 'Sent after `openInbox`. Several changes at once may cause one message.',
     fields: { organizationId: text('Id of the organization.') },
     example: { organizationId: 'acme' },
+  }),
+  listChanged: serverMessage({
+    summary: 'A list of documents or people changed.',
+    description: 'Sent after `openList`, at most once a second for each list.',
+    fields: {
+      organizationId: text('Id of the organization.'),
+      list: ListName,
+      reset: flag('True: read the list again from its first page.'),
+      items: Type.Array(
+        jsonObject('A document or a person, as the operation that reads the list returns it.'),
+        {
+          description: 'What was added or changed, as far as the user may see it.',
+        },
+      ),
+      recheck: flag(
+        'True: something else changed that the user may not see, or that is gone. Read by id those items that you have.',
+      ),
+    },
+    example: {
+      organizationId: 'acme',
+      list: 'documents',
+      reset: false,
+      items: [
+        {
+          documentId: 'roadmap',
+          documentName: 'Roadmap',
+          accessRole: 'editor',
+          createdAt: 1738695077691,
+          lastUpdated: 1738695077691,
+        },
+      ],
+      recheck: false,
+    },
   }),
   editorOpened: serverMessage({
     summary: 'The editor is open. Binary frames follow.',

@@ -1,5 +1,12 @@
 import Type from 'typebox'
-import { AccessType, CreateFolder, CreateOrganization, PageSize, PageToken } from '../base/fields.ts'
+import {
+  AccessType,
+  CreateFolder,
+  CreateOrganization,
+  PageSize,
+  PageToken,
+  UserPageSize,
+} from '../base/fields.ts'
 import { ChosenId, DocumentId, idBatch, idFilter, OrganizationId, requiredIdFilter } from '../base/ids.ts'
 import { operation } from '../base/operation.ts'
 import { batch, described, mapOf, text, v2Only } from '../base/schemas.ts'
@@ -9,6 +16,7 @@ import {
   DocumentDisabled,
   DocumentDisableOutcome,
   DocumentInput,
+  ListedDocument,
   MigrationStatus,
 } from '../resources/documents.ts'
 import { NoData, Outcomes } from '../resources/outcomes.ts'
@@ -95,6 +103,50 @@ export const documents = {
           documentName: 'Plan',
           disabled: false,
           accessType: 'public',
+          createdAt: 1738695077691,
+          lastUpdated: 1738695077691,
+        },
+      ],
+    },
+  }),
+  list: operation({
+    spec: '10.10',
+    path: '/organizations/documents/list',
+    versions: ['v2'],
+    access: 'user',
+    effect: 'read',
+    requires: 'useAdvancedQueries',
+    title: 'List Documents',
+    summary: 'Lists the documents of an organization that a user can open.',
+    description:
+      'With a user token: those that the user of the token can open. With the credentials of the API key: those that the user `userId` can open, by stored grants. The newest documents come first. A page may have fewer documents than `pageSize`, or none, although others follow: read on while there is a `nextPageToken`. If the API key has a permission provider, it is asked about each document that the page considers.',
+    input: Type.Object({
+      organizationId: OrganizationId,
+      userId: Type.Optional(
+        described(
+          ChosenId,
+          'Id of the user. Required without a user token, otherwise the user of the token.',
+        ),
+      ),
+      documentIds: Type.Optional(idFilter('Only documents with these ids. Default: all.')),
+      pageSize: Type.Optional(UserPageSize),
+      pageToken: Type.Optional(PageToken),
+    }),
+    output: Type.Array(ListedDocument),
+    paging: ['nextPageToken'],
+    message: 'Document(s) retrieved successfully.',
+    errors: [
+      { status: 'INVALID_ARGUMENT', message: 'userId is required.' },
+      { status: 'PERMISSION_DENIED', message: 'userId must be the user of the token.' },
+      { status: 'INVALID_ARGUMENT', message: 'Invalid page token.' },
+    ],
+    example: {
+      input: { organizationId: 'org_1', userId: 'user_1' },
+      output: [
+        {
+          documentId: 'doc_1',
+          documentName: 'Plan',
+          accessRole: 'editor',
           createdAt: 1738695077691,
           lastUpdated: 1738695077691,
         },

@@ -1,10 +1,10 @@
 import Type from 'typebox'
-import { CreateDocument, CreateFolder, PageSize, PageToken } from '../base/fields.ts'
+import { CreateDocument, CreateFolder, PageSize, PageToken, UserPageSize } from '../base/fields.ts'
 import { ChosenId, idBatch, idFilter, OrganizationId } from '../base/ids.ts'
 import { type ErrorExample, operation } from '../base/operation.ts'
 import { batch, described, flag, mapOf, v2Only } from '../base/schemas.ts'
 import { Outcomes } from '../resources/outcomes.ts'
-import { MemberInput, User } from '../resources/users.ts'
+import { MemberInput, Person, User } from '../resources/users.ts'
 
 const id = '4c250c058149f1ed2c1cd0b1e8d8c790'
 
@@ -101,6 +101,35 @@ export const users = {
           accessRole: 'editor',
         },
       ],
+    },
+  }),
+  list: operation({
+    spec: '12.5',
+    path: '/users/list',
+    versions: ['v2'],
+    access: 'user',
+    effect: 'read',
+    requires: 'useAdvancedQueries',
+    title: 'List Users',
+    summary: 'Lists the people of an organization, as other users of it see them.',
+    description:
+      'A person has a grant in the organization: on it, or on one of its folders or documents. With a user token, the user must belong to the organization too. Email addresses are not listed. The order is that of the ids. A page may have fewer people than `pageSize` although others follow: read on while there is a `nextPageToken`.',
+    input: Type.Object({
+      organizationId: OrganizationId,
+      userIds: Type.Optional(idFilter('Only users with these ids. Default: all.')),
+      pageSize: Type.Optional(UserPageSize),
+      pageToken: Type.Optional(PageToken),
+    }),
+    output: Type.Array(Person),
+    paging: ['nextPageToken'],
+    message: 'User(s) retrieved successfully.',
+    errors: [
+      { status: 'PERMISSION_DENIED', message: 'User does not have access to organization' },
+      { status: 'INVALID_ARGUMENT', message: 'Invalid page token.' },
+    ],
+    example: {
+      input: { organizationId: 'org_1' },
+      output: [{ userId: 'user_1', name: 'Ada Lovelace', initial: 'A', color: '#2f6fde' }],
     },
   }),
   update: operation({

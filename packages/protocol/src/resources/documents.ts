@@ -1,5 +1,12 @@
 import Type from 'typebox'
-import { AccessType, CreatedAt, displayName, EffectiveAccessType, LastUpdated } from '../base/fields.ts'
+import {
+  AccessRole,
+  AccessType,
+  CreatedAt,
+  displayName,
+  EffectiveAccessType,
+  LastUpdated,
+} from '../base/fields.ts'
 import { DocumentId } from '../base/ids.ts'
 import { choice, described, flag, openObject, text } from '../base/schemas.ts'
 import { outcome } from './outcomes.ts'
@@ -21,6 +28,20 @@ export const Document = openObject(
   }),
 )
 export type Document = Type.Static<typeof Document>
+
+/** A document that a user can open. Other metadata of the document are not for users. */
+export const ListedDocument = Type.Object({
+  documentId: text('Id of the document.'),
+  documentName: Type.Optional(text('Display name of the document.')),
+  folderId: Type.Optional(text('Id of the folder that contains the document. Absent if it is in no folder.')),
+  accessRole: described(AccessRole, 'What the user may do: a `viewer` reads, an `editor` reads and writes.'),
+  accessUntil: Type.Optional(
+    Type.Integer({ description: 'When the access may end, in Unix seconds. Absent: not by itself.' }),
+  ),
+  createdAt: CreatedAt,
+  lastUpdated: LastUpdated,
+})
+export type ListedDocument = Type.Static<typeof ListedDocument>
 
 /** A document in a request. */
 export const DocumentInput = openObject(

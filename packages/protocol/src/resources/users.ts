@@ -72,3 +72,13 @@ export const User = openObject(
   }),
 )
 export type User = Type.Static<typeof User>
+
+/** A user as other users of the organization see them. */
+export const Person = Type.Object({
+  userId: text('Id of the user.'),
+  name: text('Display name of the user. The server derives one if none was set.'),
+  photoUrl: Type.Optional(text('URL of a picture of the user.')),
+  initial: text('Letters to show instead of a picture.'),
+  color: text('CSS color of the user.'),
+})
+export type Person = Type.Static<typeof Person>

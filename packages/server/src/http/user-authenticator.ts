@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { headerOf } from '../access/credentials/backend-credentials.ts'
 import type { Credentials } from '../access/credentials/credentials.ts'
 import { signIn } from '../access/sessions/sign-in.ts'
+import { membershipMessages } from '../access/sessions/membership-messages.ts'
 import type { VerifiedUser } from '../access/tokens/token-claims.ts'
 import type { UserTokens } from '../access/tokens/user-tokens.ts'
 import type { Callers } from '../calls/call.ts'
@@ -39,7 +40,7 @@ export function createUserAuthenticator(deps: UserAuthenticatorDeps): UserAuthen
   const signInOnce = async (key: ApiKey, user: VerifiedUser, now: number) => {
     if (now - (signedInAt.get(user) ?? -Infinity) < minSignInIntervalMs) return
     const { apiKey } = key
-    const changed = [{ kind: 'access' as const, apiKey, userIds: [user.userId] }]
+    const changed = membershipMessages(apiKey, user)
     const store = (db: Db) => signals.store(db, changed)
     const { hasChangedAccess } = await signIn(database, key, user, now, store)
     signedInAt.set(user, now)

@@ -6,11 +6,11 @@ import * as activities from '../store/activities/activities.ts'
 import * as activityConfig from '../store/activities/config.ts'
 import * as lists from '../store/activities/lists.ts'
 import type { StoredActivity } from '../store/activities/lists.ts'
-import * as documents from '../store/documents/documents.ts'
 import type { Db } from '../store/engine/db.ts'
 import { cursorOf } from '../store/engine/scan.ts'
 import * as users from '../store/users/users.ts'
 import { visibleHistory } from './comments/visible-history.ts'
+import { ensureDocument } from './shared/levels.ts'
 import { byId, manyOutcomes, outcomes, unique } from './shared/batches.ts'
 import { page, withPageToken } from './shared/paging.ts'
 import { scannedList, scanningOf } from './shared/scanned-list.ts'
@@ -23,7 +23,13 @@ type Delete = Operations['activities']['delete']
 const rowsPerQuery = 32
 
 export const activityHandlers: Handlers<Operations['activities']> = {
-  async add({ input, caller: { apiKey }, db, now }) {
+  async add(call) {
+    const {
+      input,
+      caller: { apiKey },
+      db,
+      now,
+    } = call
     const { organizationId, documentId } = input
     const { isEnabled, immutable } = await activityConfig.findSettings(db, apiKey)
     if (!isEnabled) {
@@ -44,7 +50,7 @@ export const activityHandlers: Handlers<Operations['activities']> = {
       input.activities.map(({ actionUser }) => actionUser),
       ({ userId }) => userId,
     )
-    await documents.ensure(db, apiKey, organizationId, documentId, now)
+    await ensureDocument(call, input)
     await users.ensure(db, apiKey, [...actors.values()], now)
     await activities.add(db, apiKey, organizationId, added)
     return { success: true, ids: added.map(({ id }) => id), message: 'Activity(s) added successfully.' }

@@ -1,3 +1,4 @@
+import { ensureDocument } from './shared/levels.ts'
 import { setImmediate } from 'node:timers/promises'
 import { ApiError, type CrdtData, type CrdtRecord, type Operations } from '@plenum/protocol'
 import { newId } from '../access/ids.ts'
@@ -8,7 +9,6 @@ import type { Call, Handlers } from '../calls/call.ts'
 import { partial } from '../calls/answers/reply.ts'
 import { UnparsedJson } from '../calls/input/unparsed-json.ts'
 import { beingDeleted } from '../store/deletions.ts'
-import * as documents from '../store/documents/documents.ts'
 import { isMovedAway } from '../store/documents/moved-away.ts'
 import * as editorLog from '../store/editors/log.ts'
 import type { StoredLog } from '../store/editors/log.ts'
@@ -56,7 +56,7 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
     async write(call, { update, contentKey }: PreparedContent) {
       const { input, caller, db, now, signal } = call
       const { apiKey } = caller
-      await documents.ensure(db, apiKey, input.organizationId, input.documentId, now)
+      await ensureDocument(call, input)
       if (await isMovedAway(db, apiKey, input)) throw beingDeleted()
       if (!(await editors.add(db, apiKey, input, { type: input.type, contentKey }, writer, now))) {
         throw new ApiError('ALREADY_EXISTS', 'CRDT data already exists for this editor ID.')

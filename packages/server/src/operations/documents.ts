@@ -10,6 +10,7 @@ import * as folders from '../store/documents/folders.ts'
 import { root } from '../store/documents/folders.ts'
 import { withoutNulls } from './shared/without-nulls.ts'
 import * as organizations from '../store/organizations.ts'
+import { listDocuments } from './list-documents.ts'
 import { byId, outcomes, unique } from './shared/batches.ts'
 import { doesNotExist } from './shared/does-not-exist.ts'
 import { accessTypeAt } from './shared/access-types.ts'
@@ -46,6 +47,8 @@ export const documentHandlers: Handlers<Operations['documents']> = {
     )
     return answerOfBatch(version, result, 'Error adding document(s).')
   },
+
+  list: listDocuments,
 
   async get(call) {
     const {

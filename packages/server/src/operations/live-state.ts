@@ -5,7 +5,8 @@ import { groupBy } from '../platform/group-by.ts'
 import { isLoopHeld } from '../platform/turns/loop-time.ts'
 import { beingDeleted } from '../store/deletions.ts'
 import type { Db } from '../store/engine/db.ts'
-import * as documents from '../store/documents/documents.ts'
+import type * as documents from '../store/documents/documents.ts'
+import { ensureDocument } from './shared/levels.ts'
 import * as liveStates from '../store/documents/live-states.ts'
 import { tenantDocumentKey } from '../store/refs.ts'
 
@@ -20,7 +21,7 @@ export const liveStateHandlers: Handlers<Operations['liveState']> = {
       const missing = broadcasts.filter((one) => results.get(one) === 'no document')
       for (const { call } of missing) {
         const { organizationId, documentId } = call.input
-        await documents.ensure(db, call.caller.apiKey, organizationId, documentId, call.now)
+        await ensureDocument(call, { organizationId, documentId })
       }
       if (missing.length > 0) for (const [one, result] of await setAll(db, missing)) results.set(one, result)
       return broadcasts.map((one) => {

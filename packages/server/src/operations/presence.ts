@@ -1,17 +1,24 @@
 import { ApiError, type Operations } from '@plenum/protocol'
 import type { Handlers } from '../calls/call.ts'
 import type { Db } from '../store/engine/db.ts'
-import * as documents from '../store/documents/documents.ts'
 import * as presence from '../store/documents/presence.ts'
 import type { Look } from '../store/users/profiles.ts'
 import * as users from '../store/users/users.ts'
 import { byId, unique } from './shared/batches.ts'
+import { ensureDocument } from './shared/levels.ts'
 
 /** Users that a backend may add to one document. Each client that opens the document gets all of them without a pause. */
 const maxEntries = 1_000
 
 export const presenceHandlers: Handlers<Operations['presence']> = {
-  async add({ input, caller: { apiKey }, db, now, signal }) {
+  async add(call) {
+    const {
+      input,
+      caller: { apiKey },
+      db,
+      now,
+      signal,
+    } = call
     const { organizationId, documentId } = input
     const items = [...byId(input.users, (user) => user.userId).values()]
     const userIds = items.map(({ userId }) => userId)
@@ -21,7 +28,7 @@ export const presenceHandlers: Handlers<Operations['presence']> = {
       const message = `A backend can add at most ${maxEntries} users to the presence of a document.`
       throw new ApiError('RESOURCE_EXHAUSTED', message)
     }
-    await documents.ensure(db, apiKey, organizationId, documentId, now)
+    await ensureDocument(call, input)
     await users.ensure(
       db,
       apiKey,

@@ -8,19 +8,20 @@ import * as memberLists from '../store/users/member-lists.ts'
 import * as members from '../store/users/members.ts'
 import * as users from '../store/users/users.ts'
 import { listUsersByDocument } from '../store/users/users-by-document.ts'
+import { listUsers } from './list-users.ts'
 import { byId, outcomes, unique } from './shared/batches.ts'
 import { levelOf, requireLevel } from './shared/levels.ts'
 import { listAll, page, pageOfGroups, type Window } from './shared/paging.ts'
 
 export const userHandlers: Handlers<Operations['users']> = {
-  async add({ input, caller: { apiKey }, db, now }) {
+  async add({ input, caller: { apiKey }, db, now, signal }) {
     const level = levelOf(input)
     const create = {
       organization: input.createOrganization ?? true,
       document: input.createDocument,
       folder: input.createFolder,
     }
-    await requireLevel(db, apiKey, level, create, now)
+    await requireLevel(db, apiKey, level, create, now, signal)
     const items = byId(input.users, (user) => user.userId)
     const there = await grants.find(db, apiKey, level, [...items.keys()], now)
     // Locks the profiles of all users before any is written. `grants.put` below locks only some of them, which is too late.
@@ -35,12 +36,15 @@ export const userHandlers: Handlers<Operations['users']> = {
       return [{ userId, ...role, expiresAt: had?.expiresAt ?? null }]
     })
     await grants.put(db, apiKey, level, granted, now)
+    signal(peopleIn(input.organizationId, [...items.keys()]))
     return outcomes(items.keys(), (userId) => ({
       success: true,
       id: internalId(apiKey, 'user', input.organizationId, userId),
       message: there.has(userId) ? 'User updated.' : 'User added.',
     }))
   },
+
+  list: listUsers,
 
   async get(call) {
     const { input, caller, db, version, now, services } = call
@@ -94,8 +98,9 @@ export const userHandlers: Handlers<Operations['users']> = {
       if (type !== 'organization') return undefined
       return { organizationId, userIds: unique(input.userIds), atSeconds: Math.floor(now / 1000) }
     },
-    async remove({ input, caller: { apiKey }, db, now }) {
+    async remove({ input, caller: { apiKey }, db, now, signal }) {
       const userIds = unique(input.userIds)
+      signal(peopleIn(input.organizationId, userIds))
       const removed = await members.remove(db, apiKey, levelOf(input), userIds, now)
       return outcomes(userIds, (userId) => ({
         success: removed.has(userId),
@@ -104,6 +109,10 @@ export const userHandlers: Handlers<Operations['users']> = {
     },
   },
 }
+
+/** Tells open lists of people that users joined or left the organization, or that their profiles changed. */
+const peopleIn = (organizationId: string, userIds: readonly string[]) =>
+  ({ kind: 'people', organizationIds: [organizationId], userIds }) as const
 
 type UpdateCall = Call<Operations['users']['update']>
 
@@ -131,10 +140,11 @@ function toUpdate({ input, caller: { apiKey }, now }: UpdateCall): members.Membe
 
 /** Sets the sent roles of the users who are at the level. Returns the answer of the call. */
 async function setRoles(
-  { input, db }: UpdateCall,
+  { input, db, signal }: UpdateCall,
   { apiKey, level, sent, now }: members.MemberUpdate,
   there: ReadonlySet<string>,
 ): Promise<Outcomes> {
+  signal(peopleIn(input.organizationId, [...there]))
   // Written even if the same role is already stored: a role that is sent again overrides the tokens issued since.
   const wanting = (role: AccessRole) => [...there].filter((id) => sent.get(id)?.accessRole === role)
   await grants.setRole(db, apiKey, level, wanting('viewer'), 'viewer', now)

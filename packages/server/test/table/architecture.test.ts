@@ -205,6 +205,7 @@ const realtimeOrder = [
   'rooms',
   'live-states',
   'inboxes',
+  'lists',
   'documents',
   'editors',
   'dialects',

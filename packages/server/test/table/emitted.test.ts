@@ -28,9 +28,11 @@ describe.each(stores)('messages that operations publish to open sessions on %s',
       if (apiKey === tenant.apiKey) received.push(message)
     })
     onTestFinished(end)
-    /** Returns the messages that were published since `news` was last called. */
-    const news = () => received.splice(0)
-    return { ...tenant, news }
+    const isForLists = ({ kind }: Omit<Published, 'apiKey'>) => kind === 'documents' || kind === 'people'
+    /** Returns the messages that were published since `news` was last called, without those for open lists. */
+    const news = () => received.splice(0).filter((message) => !isForLists(message))
+    const newsForLists = () => received.splice(0).filter(isForLists)
+    return { ...tenant, news, newsForLists }
   }
   const access = (scope: AccessScope) => ({ kind: 'access', ...scope })
 
@@ -69,6 +71,56 @@ describe.each(stores)('messages that operations publish to open sessions on %s',
     await client.crdt.update({ ...editor, type: 'text', data: 'two' })
     await client.crdt.get(editor)
     expect(news()).toEqual([])
+  })
+
+  test('[R56] operations that create a document on the way, or change people, publish it for open lists', async () => {
+    const { client, newsForLists } = await listening()
+    const [organizationId, users] = ['o1', [{ userId: 'u1' }]]
+    const creating: ((documentId: string) => Promise<unknown>)[] = [
+      (documentId) =>
+        client.liveState.broadcast({ organizationId, documentId, liveStateDataId: 's', data: {} }),
+      (documentId) => client.presence.add({ organizationId, documentId, users }),
+      (documentId) => client.crdt.add({ organizationId, documentId, editorId: 'e', type: 'text', data: '' }),
+      (documentId) =>
+        client.notifications.add({
+          organizationId,
+          documentId,
+          createDocument: true,
+          actionUser: { userId: 'u1' },
+          displayHeadlineMessageTemplate: 'x',
+          displayBodyMessage: 'x',
+          notifyUsers: users,
+          notifyAll: false,
+        }),
+      (documentId) =>
+        client.commentAnnotations.add({
+          organizationId,
+          documentId,
+          createDocument: true,
+          commentAnnotations: [{ commentData: [{ commentText: 'x', from: { userId: 'u1' } }] }],
+        }),
+    ]
+    for (const [index, create] of creating.entries()) {
+      const documentIds = [`d${index}`]
+      await create(`d${index}`)
+      expect(newsForLists()).toEqual([{ kind: 'documents', organizationId, documentIds }])
+    }
+    await client.presence.add({ organizationId, documentId: 'd0', users })
+    expect(newsForLists()).toEqual([])
+    const people = { kind: 'people', organizationIds: ['o1'], userIds: ['u1'] }
+    await client.users.add({ organizationId, documentId: 'new', createDocument: true, users })
+    expect(newsForLists()).toEqual([{ kind: 'documents', organizationId, documentIds: ['new'] }, people])
+    const resources = [{ type: 'folder' as const, id: 'f1', organizationId }]
+    const changing: (() => Promise<unknown>)[] = [
+      () => client.users.update({ organizationId, documentId: 'new', users }),
+      () => client.users.delete({ organizationId, documentId: 'new', userIds: ['u1'] }),
+      () => client.permissions.add({ userId: 'u1', permissions: { resources } }),
+      () => client.permissions.remove({ userId: 'u1', permissions: { resources } }),
+    ]
+    for (const change of changing) {
+      await change()
+      expect([change.toString(), newsForLists()]).toEqual([change.toString(), [people]])
+    }
   })
 
   test('[R37.6] version operations publish that a version was added or restored', async () => {

@@ -8,7 +8,7 @@ import { PendingRequests, type PendingRequestsDeps } from '../pending-requests.t
 export type UserOperations = Pick<
   Operations,
   'activities' | 'commentAnnotations' | 'comments' | 'events' | 'notifications'
->
+> & { documents: Pick<Operations['documents'], 'list'>; users: Pick<Operations['users'], 'list'> }
 
 type CallMessage = Omit<ClientMessage & { type: 'call' }, 'id'>
 

@@ -15,6 +15,10 @@ import type { EditorSession } from '../editor/editor-session.ts'
 import { decodeFrame } from '../editor/frames.ts'
 import type { Inbox } from '../inbox/inbox.ts'
 import { InboxSession } from '../inbox/inbox-session.ts'
+import { documentKind, type ListKind, peopleKind } from '../lists/list-kinds.ts'
+import { ListSession } from '../lists/list-session.ts'
+import type { LiveList } from '../lists/live-list.ts'
+import type { ListedDocument, Person } from '../../operations/index.ts'
 import { type Activity, watchActivity } from '../presence/activity.ts'
 import type { Ending, Status } from '../status.ts'
 import { Warnings, warn } from '../warnings.ts'
@@ -39,6 +43,7 @@ class ConnectionSession implements Connection, DocumentDeps {
   readonly #requests = new Map<number, OnOutcome>()
   readonly #calls: SocketCalls
   readonly #inboxes = new Map<string, InboxSession>()
+  readonly #lists = new Map<string, ListSession<never>>()
   readonly #listeners = new Listeners<Status>()
   readonly #errors = new Listeners<ApiError>()
   readonly #warnings = new Warnings()
@@ -70,7 +75,7 @@ class ConnectionSession implements Connection, DocumentDeps {
       {
         onReady: () => {
           this.#forEachDocument((document) => document.open())
-          for (const inbox of this.#inboxes.values()) inbox.open()
+          for (const list of [...this.#inboxes.values(), ...this.#lists.values()]) list.open()
           this.#calls.requests.flush()
         },
         onLost: () => this.#onLost(),
@@ -145,6 +150,25 @@ class ConnectionSession implements Connection, DocumentDeps {
     return inbox
   }
 
+  documents(organizationId: string): LiveList<ListedDocument> {
+    return this.#list(organizationId, documentKind)
+  }
+
+  people(organizationId: string): LiveList<Person> {
+    return this.#list(organizationId, peopleKind)
+  }
+
+  #list<Item extends object>(organizationId: string, kind: ListKind<Item>): LiveList<Item> {
+    checkId('organizationId', organizationId)
+    const key = listKey(kind.list, organizationId)
+    const known = this.#lists.get(key)
+    if (known) return known
+    const list = new ListSession(organizationId, kind, this)
+    this.#lists.set(key, list as unknown as ListSession<never>)
+    list.setProblem(this.failure)
+    return list
+  }
+
   /** Connects with the first use. In a microtask, so that the caller has its document first: the token callback may use it. */
   connect(): void {
     if (this.#start()) queueMicrotask(() => this.#link.wake())
@@ -167,7 +191,7 @@ class ConnectionSession implements Connection, DocumentDeps {
   close(): void {
     if (this.status === 'closed') return
     this.#forEachDocument((document) => document.close())
-    for (const inbox of this.#inboxes.values()) inbox.close()
+    for (const list of [...this.#inboxes.values(), ...this.#lists.values()]) list.close()
     this.#watchers?.activity.stop()
     this.#watchers?.stopWatchingPage()
     this.#link.close()
@@ -257,6 +281,8 @@ class ConnectionSession implements Connection, DocumentDeps {
         return this.#refs.get(message.ref)?.receive(message)
       case 'inboxChanged':
         return this.#inboxes.get(message.organizationId)?.onChanged()
+      case 'listChanged':
+        return this.#lists.get(listKey(message.list, message.organizationId))?.onChanged(message)
       case 'opened':
       case 'access':
       case 'presence':
@@ -322,13 +348,15 @@ class ConnectionSession implements Connection, DocumentDeps {
 
   #onFailed(failure: ApiError): void {
     this.#calls.requests.rejectAll(failure)
-    for (const inbox of this.#inboxes.values()) inbox.setProblem(failure)
+    for (const list of [...this.#inboxes.values(), ...this.#lists.values()]) list.setProblem(failure)
   }
 
   #forEachDocument(visit: (document: DocumentSession) => void): void {
     for (const document of this.#documents.values()) visit(document)
   }
 }
+
+const listKey = (list: string, organizationId: string) => `${list} ${organizationId}`
 
 const documentKey = (organizationId: string, documentId: string) =>
   JSON.stringify([organizationId, documentId])

@@ -2,7 +2,9 @@ import type { ApiError } from '@plenum/protocol/errors'
 import type { Unsubscribe } from '../../platform/listeners.ts'
 import type { UserOperations } from '../calls/socket-calls.ts'
 import type { LiveDocument, LiveDocumentOptions } from '../document/document.ts'
+import type { ListedDocument, Person } from '../../operations/index.ts'
 import type { Inbox } from '../inbox/inbox.ts'
+import type { LiveList } from '../lists/live-list.ts'
 import type { IdleTimes } from '../presence/activity.ts'
 import type { Ending, Status } from '../status.ts'
 import type { TokenSource } from './token.ts'
@@ -45,6 +47,10 @@ export interface Connection {
   ): LiveDocument<Data>
   /** The notifications of the user in an organization. Returns the same object for the same organization. */
   inbox(organizationId: string): Inbox
+  /** The documents of an organization that the user can open, newest first. Returns the same object for the same organization. */
+  documents(organizationId: string): LiveList<ListedDocument>
+  /** The people of an organization, in the order of their ids. Returns the same object for the same organization. */
+  people(organizationId: string): LiveList<Person>
   /**
    * The operations that the user can call, on the socket of the connection: `connection.operations.comments.add(…)`. A call
    * made while offline waits for the connection. A write runs once, also if the connection is lost before the answer.

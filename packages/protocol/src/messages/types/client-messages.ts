@@ -177,6 +177,30 @@ export interface CloseInboxMessage {
 }
 
 /**
+ * Subscribes to changes of a list of an organization: its documents or its people. After `done`, read the
+ * list with a call of `documents.list` or `users.list`, and apply each `listChanged`. No document needs to be
+ * open. If the list is open, nothing changes.
+ */
+export interface OpenListMessage {
+  type: 'openList'
+  /** Number of the request, chosen by the client. The answer has the same number. At least 0. */
+  id: number
+  /** Id of the organization. At most 1,000 characters. */
+  organizationId: string
+  /** Which list of the organization: the documents that the user can open, or the people. */
+  list: 'documents' | 'people'
+}
+
+/** Ends the subscription to a list. */
+export interface CloseListMessage {
+  type: 'closeList'
+  /** Id of the organization. At most 1,000 characters. */
+  organizationId: string
+  /** Which list of the organization: the documents that the user can open, or the people. */
+  list: 'documents' | 'people'
+}
+
+/**
  * Keeps the connection alive, and the user present. Browsers cannot send the pings of the WebSocket protocol.
  */
 export interface PingMessage {
@@ -198,4 +222,6 @@ export type ClientMessage =
   | CallMessage
   | OpenInboxMessage
   | CloseInboxMessage
+  | OpenListMessage
+  | CloseListMessage
   | PingMessage

@@ -126,6 +126,24 @@ export interface InboxChangedMessage {
   organizationId: string
 }
 
+/** A list of documents or people changed. Sent after `openList`, at most once a second for each list. */
+export interface ListChangedMessage {
+  type: 'listChanged'
+  /** Id of the organization. */
+  organizationId: string
+  /** Which list of the organization: the documents that the user can open, or the people. */
+  list: 'documents' | 'people'
+  /** True: read the list again from its first page. */
+  reset: boolean
+  /** What was added or changed, as far as the user may see it. */
+  items: Record<string, unknown>[]
+  /**
+   * True: something else changed that the user may not see, or that is gone. Read by id those items that you
+   * have.
+   */
+  recheck: boolean
+}
+
 /** The editor is open. Binary frames follow. */
 export interface EditorOpenedMessage {
   type: 'editorOpened'
@@ -248,6 +266,7 @@ export type ServerMessage =
   | LiveStateMessage
   | ThreadsMessage
   | InboxChangedMessage
+  | ListChangedMessage
   | EditorOpenedMessage
   | EditorClosedMessage
   | VersionAddedMessage

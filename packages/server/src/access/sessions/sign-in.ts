@@ -66,7 +66,8 @@ export async function signIn(
 
 /**
  * Makes sure that the document and its organization exist (spec 0.8). Before it creates the document it calls `refuse`, which
- * may return a reason not to. Returns that reason, or undefined if the document exists.
+ * may return a reason not to. `created` tells other sessions, in the transaction
+ * and after it. Returns the reason, or undefined if the document exists.
  */
 export async function ensureDocument<Refusal>(
   database: Database,
@@ -75,11 +76,17 @@ export async function ensureDocument<Refusal>(
   documentId: string,
   now: number,
   refuse: () => Promise<Refusal | undefined> = async () => undefined,
+  created?: { store: (db: Db) => Promise<void>; publish: () => void },
 ): Promise<Refusal | undefined> {
   if (await documents.exists(database.read, apiKey, organizationId, documentId)) return undefined
   const refusal = await refuse()
   if (refusal) return refusal
-  await database.write((db) => documents.ensure(db, apiKey, organizationId, documentId, now), apiKey)
+  const isCreated = await database.write(async (db) => {
+    const isNew = await documents.ensure(db, apiKey, organizationId, documentId, now)
+    if (isNew) await created?.store(db)
+    return isNew
+  }, apiKey)
+  if (isCreated) created?.publish()
   return undefined
 }
 

@@ -59,12 +59,18 @@ export class YSweetCalls {
 
   /** Leaves an existing document unchanged. */
   async newDocument(key: ApiKey, input: unknown) {
-    const { database, clock } = this.#deps.services
+    const { database, clock, signals } = this.#deps.services
     checkNewDocument(input)
     const { docId = newId('doc') } = input as Static<typeof NewDocument>
     const ref = this.#editorRefOf(docId)
     await this.#waitForDeletions(key, ref)
-    await ensureDocument(database, key, ref.organizationId, ref.documentId, clock.now())
+    const { organizationId, documentId } = ref
+    const { apiKey } = key
+    const messages = [{ kind: 'documents' as const, apiKey, organizationId, documentIds: [documentId] }]
+    await ensureDocument(database, key, organizationId, documentId, clock.now(), undefined, {
+      store: (db) => signals.store(db, messages),
+      publish: () => signals.publish(messages),
+    })
     return { docId }
   }
 

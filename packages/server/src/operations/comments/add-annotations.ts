@@ -52,7 +52,7 @@ const rangesIn = ({ commentAnnotations }: Input<Add>) =>
 type AnchoredRanges = ReadonlyMap<EditorRange, StoredRange>
 
 async function addPrepared(call: Call<Add>, ranges: AnchoredRanges) {
-  const { input, caller, db, now } = call
+  const { input, caller, db, now, signal } = call
   const { organizationId, documentId, createOrganization, createDocument } = input
   const reader = new CommentReader(caller.user)
   const read: ReadAnnotation[] = []
@@ -61,7 +61,8 @@ async function addPrepared(call: Call<Add>, ranges: AnchoredRanges) {
   }
   refuseFields(caller.user, input, ['createOrganization', 'createDocument', 'verifyUserPermissions'])
   const create = { organization: createOrganization, document: createDocument }
-  await requireLevel(db, caller.apiKey, { organizationId, type: 'document', id: documentId }, create, now)
+  const level = { organizationId, type: 'document', id: documentId } as const
+  await requireLevel(db, caller.apiKey, level, create, now, signal)
   const ref = { organizationId, documentId }
   await requireAccess(call, ref, 'write')
   const refused = input.verifyUserPermissions

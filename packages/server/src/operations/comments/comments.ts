@@ -21,13 +21,14 @@ export const commentHandlers: Handlers<Operations['comments']> = {
   ...reactionHandlers,
 
   async add(call) {
-    const { input, caller, db, now } = call
+    const { input, caller, db, now, signal } = call
     const { apiKey } = caller
     const { organizationId, documentId, createOrganization, createDocument } = input
+    const level = { organizationId, type: 'document', id: documentId } as const
     const read = await new CommentReader(caller.user).read(input.commentData, 'commentData')
     refuseFields(caller.user, input, ['createOrganization', 'createDocument', 'verifyUserPermissions'])
     const create = { organization: createOrganization, document: createDocument }
-    await requireLevel(db, apiKey, { organizationId, type: 'document', id: documentId }, create, now)
+    await requireLevel(db, apiKey, level, create, now, signal)
     const before = await requireAnnotation(call, input, 'write')
     const authors = read.map(({ author }) => author)
     await ensureAuthors(db, apiKey, authors, now)

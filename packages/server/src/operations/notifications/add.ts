@@ -76,8 +76,11 @@ export const addNotification: PreparedWrite<Add> = {
     const { input, caller, db, now, signal } = call
     const { apiKey } = caller
     const { organizationId } = input
-    await ensureDocumentAndActor(db, call)
+    await ensureDocumentAndActor(db, call, signal)
     if (hidden) {
+      // `prepare` may have created the document.
+      const { documentId, createDocument } = input
+      if (createDocument) signal({ kind: 'documents', organizationId, documentIds: [documentId] })
       const place = { organizationId, id: hidden.id, key: hidden.key }
       const isShown = await notifications
         .show(db, apiKey, place, hidden.deletionId, deferredDeletion(call))
@@ -144,10 +147,15 @@ function validate(input: Input<Add>): void {
 }
 
 /** Makes sure that the document and the acting user exist. */
-async function ensureDocumentAndActor(db: Db, { input, caller: { apiKey }, now }: Call<Add>): Promise<void> {
+async function ensureDocumentAndActor(
+  db: Db,
+  { input, caller: { apiKey }, now }: Call<Add>,
+  signal?: Call['signal'],
+): Promise<void> {
   const { organizationId, documentId, createOrganization, createDocument, actionUser } = input
   const create = { organization: createOrganization, document: createDocument }
-  await requireLevel(db, apiKey, { organizationId, type: 'document', id: documentId }, create, now)
+  const level = { organizationId, type: 'document', id: documentId } as const
+  await requireLevel(db, apiKey, level, create, now, signal)
   await users.ensure(db, apiKey, [actionUser], now)
 }
 

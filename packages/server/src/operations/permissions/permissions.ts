@@ -16,13 +16,19 @@ import { readGrants, readLevels, type ResourceGrant } from '../shared/permission
 import { explain } from './explain.ts'
 
 export const permissionHandlers: Handlers<Operations['permissions']> = {
-  async add({ input, caller: { apiKey }, db, now }) {
+  async add({ input, caller: { apiKey }, db, now, signal }) {
     const userId = input.user?.userId ?? input.userId
     if (userId === undefined) throw new ApiError('INVALID_ARGUMENT', 'user.userId is required.')
     const added = readGrants(input.permissions.resources).map((grant) => ({ ...grant, userId }))
     await users.ensure(db, apiKey, [{ userId }], now)
     await grants.putAll(db, apiKey, added, now)
     await limitAccessFields(db, apiKey, userId, added, now)
+    signal(
+      peopleIn(
+        added.map(({ level }) => level.organizationId),
+        userId,
+      ),
+    )
     return null
   },
 
@@ -48,12 +54,18 @@ export const permissionHandlers: Handlers<Operations['permissions']> = {
     return permissions
   },
 
-  async remove({ input, caller: { apiKey }, db, now }) {
+  async remove({ input, caller: { apiKey }, db, now, signal }) {
     const userId = input.userId ?? input.user?.userId
     if (userId === undefined) throw new ApiError('INVALID_ARGUMENT', 'userId is required.')
     const levels = readLevels(input.permissions.resources)
     const removed = levels.map((level) => ({ level, userId }))
     await removedGrants.remove(db, apiKey, removed, now)
+    signal(
+      peopleIn(
+        levels.map(({ organizationId }) => organizationId),
+        userId,
+      ),
+    )
     // A user who is no longer a member of the organization leaves its groups.
     for (const { type, id } of levels) {
       if (type === 'organization') await userGroups.removeFromAll(db, apiKey, id, [userId])
@@ -63,6 +75,9 @@ export const permissionHandlers: Handlers<Operations['permissions']> = {
 
   explain,
 }
+
+const peopleIn = (organizationIds: readonly string[], userId: string) =>
+  ({ kind: 'people', organizationIds: unique(organizationIds), userIds: [userId] }) as const
 
 /** The fields of the access context that the user holds. */
 async function findContext(

@@ -5,8 +5,9 @@ import { evaluateAccess } from '../../access/sessions/session-access.ts'
 import type { ApiKeyOptions } from '../../store/api-keys.ts'
 import { ensureDocument } from '../../access/sessions/sign-in.ts'
 import type { Clock } from '../../platform/clock.ts'
+import type { Signals } from '../../peers/signals.ts'
 import type { Limiter } from '../../platform/turns/limiter.ts'
-import type { Database } from '../../store/engine/db.ts'
+import type { Database, Db } from '../../store/engine/db.ts'
 import type { DocumentRef } from '../../store/refs.ts'
 import type { PermissionProvider, ProviderAnswers } from '../../access/provider/permission-provider.ts'
 import type { AccessDecision, AuthorizedClient, EvaluatedDocument, PendingDecision } from './authorizer.ts'
@@ -18,6 +19,7 @@ export interface AccessEvaluatorDeps {
   deletions: LargeDeletions
   creationLimits: CreationLimits
   permissionProvider: PermissionProvider
+  signals: Pick<Signals, 'store' | 'publish'>
   /** Limits client-triggered queries, fairly per user. */
   gate: Limiter
   clock: Clock
@@ -81,7 +83,8 @@ export class AccessEvaluator {
     document: EvaluatedDocument,
     clients: readonly AuthorizedClient[],
   ): Promise<Evaluated | 'being deleted'> {
-    const { database, credentials, deletions, creationLimits, permissionProvider, clock } = this.#deps
+    const { database, credentials, deletions, creationLimits, permissionProvider, signals, clock } =
+      this.#deps
     const { apiKey, organizationId, documentId } = document
     const known = await credentials.apiKey(apiKey)
     if (!known) return { decisions: clients.map(() => notAccepted) }
@@ -116,7 +119,20 @@ export class AccessEvaluator {
     const refuse = async () =>
       creators.length > 0 ? creationLimits.take(creators.map(({ identity }) => identity)) : doesNotExist
     const now = clock.now()
-    const refusal = await ensureDocument(database, known.caller, organizationId, documentId, now, refuse)
+    const messages = [{ kind: 'documents' as const, apiKey, organizationId, documentIds: [documentId] }]
+    const created = {
+      store: (db: Db) => signals.store(db, messages),
+      publish: () => signals.publish(messages),
+    }
+    const refusal = await ensureDocument(
+      database,
+      known.caller,
+      organizationId,
+      documentId,
+      now,
+      refuse,
+      created,
+    )
     if (refusal) {
       const refused = decisions.map((one, index) => (one.allowed ? (refusals[index] ?? refusal) : one))
       return { decisions: refused, answers }

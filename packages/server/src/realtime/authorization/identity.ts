@@ -7,6 +7,7 @@ import { apiKeyOfBackend, presentedCredentials } from '../../access/credentials/
 import type { SessionUser } from '../../access/sessions/session-access.ts'
 import { matchesAny } from '../../access/credentials/auth-tokens.ts'
 import { signIn } from '../../access/sessions/sign-in.ts'
+import { membershipMessages } from '../../access/sessions/membership-messages.ts'
 import type { VerifiedUser } from '../../access/tokens/token-claims.ts'
 import { TokenError, type UserTokens } from '../../access/tokens/user-tokens.ts'
 import type { Signals } from '../../peers/signals.ts'
@@ -81,7 +82,7 @@ export async function identifyUser(
   if (deletions.mayAffect(known.caller) && (await deletions.affects(apiKey, organizationsIn(resources)))) {
     throw new Denial('restarting', 'An organization of the token is being deleted. Connect again.')
   }
-  const changed = [{ kind: 'access' as const, apiKey, userIds: [user.userId] }]
+  const changed = membershipMessages(apiKey, user)
   const publish = () => signals.publish(changed)
   const store = (db: Db) => signals.store(db, changed)
   const { hasChangedAccess, look } = await signIn(database, known.caller, user, now(), store).catch(

@@ -23,6 +23,7 @@ import type { ThreadReads } from '../live-states/changed-threads.ts'
 import { DocumentDirectory } from '../documents/directory.ts'
 import { RoomLoader } from '../documents/room-loader.ts'
 import { OpenInboxes } from '../inboxes/open-inboxes.ts'
+import { OpenLists } from '../lists/open-lists.ts'
 import { LiveStateWriter } from '../live-states/live-state-writer.ts'
 import type { LargeJson } from '../messages/large-json.ts'
 import { LargeMessages } from '../messages/large-messages.ts'
@@ -73,6 +74,7 @@ export class RealtimeServices {
   readonly versions: VersionRequests
   readonly calls: OperationCalls
   readonly inboxes: OpenInboxes
+  readonly lists: OpenLists
   readonly #commits: Commits
   readonly #appender: Appender
   readonly #sharedLists: SharedLists
@@ -104,6 +106,7 @@ export class RealtimeServices {
     this.versions = new VersionRequests({ ...deps, commits })
     this.calls = new OperationCalls(deps)
     this.inboxes = new OpenInboxes(deps)
+    this.lists = new OpenLists(deps)
     this.#commits = commits
     this.#appender = appender
     this.#sharedLists = sharedLists
@@ -144,6 +147,7 @@ export class RealtimeServices {
     this.documents.close()
     this.#sharedLists.close()
     this.inboxes.close()
+    this.lists.close()
   }
 }
 

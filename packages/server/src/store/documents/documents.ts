@@ -157,16 +157,17 @@ export async function add(
   return new Set(rows.map((row) => row.document_id))
 }
 
-/** Creates the document and its organization if they do not exist (spec 0.8). */
+/** Creates the document and its organization if they do not exist (spec 0.8). Returns whether it created the document. */
 export async function ensure(
   db: Db,
   apiKey: string,
   organizationId: string,
   documentId: string,
   now: number,
-): Promise<void> {
+): Promise<boolean> {
   await organizations.ensure(db, apiKey, organizationId, now)
-  await add(db, apiKey, organizationId, [{ documentId, folderId: null, accessType: null, data: {} }], now)
+  const document = { documentId, folderId: null, accessType: null, data: {} }
+  return (await add(db, apiKey, organizationId, [document], now)).size > 0
 }
 
 /**

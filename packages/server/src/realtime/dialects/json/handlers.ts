@@ -3,12 +3,14 @@ import type { MessageOf, ReadMessage } from '../../messages/message.ts'
 import type { JsonCalls } from './calls.ts'
 import type { JsonDocuments } from './documents.ts'
 import type { JsonInboxes } from './inboxes.ts'
+import type { JsonLists } from './lists.ts'
 
 /** What the messages of a client act on. */
 export interface MessageTarget {
   readonly documents: JsonDocuments
   readonly calls: JsonCalls
   readonly inboxes: JsonInboxes
+  readonly lists: JsonLists
   authenticate(token: string): void
   ping(): void
 }
@@ -36,6 +38,8 @@ const handlers: { readonly [T in Type]: MessageHandler<T> } = {
   call: ({ calls }, message, bytes) => calls.run(message, bytes),
   openInbox: ({ inboxes }, message) => inboxes.open(message),
   closeInbox: ({ inboxes }, { organizationId }) => inboxes.close(organizationId),
+  openList: ({ lists }, message) => lists.open(message),
+  closeList: ({ lists }, message) => lists.close(message),
   ping: (client) => client.ping(),
 }
 

@@ -14,6 +14,7 @@ import { JsonDocuments } from './documents.ts'
 import { handleMessage, type MessageTarget } from './handlers.ts'
 import type { JsonHost } from './host.ts'
 import { JsonInboxes } from './inboxes.ts'
+import { JsonLists } from './lists.ts'
 
 /** How many messages may wait until the first token is checked. */
 const maxWaitingMessages = 64
@@ -34,6 +35,7 @@ export class JsonClient implements DialectClient, JsonHost, MessageTarget {
   readonly documents = new JsonDocuments(this)
   readonly calls = new JsonCalls(this)
   readonly inboxes = new JsonInboxes(this)
+  readonly lists = new JsonLists(this)
   #identity: Identity | undefined
   /** Settles when the latest token is checked. Tokens are checked one at a time. */
   #checking: Promise<void> | undefined
@@ -144,6 +146,7 @@ export class JsonClient implements DialectClient, JsonHost, MessageTarget {
       this.#isWarned = false
       this.documents.renew(identity)
       this.#sendReady(identity)
+      this.lists.renew()
     }
   }
 
@@ -217,6 +220,7 @@ export class JsonClient implements DialectClient, JsonHost, MessageTarget {
     this.documents.closeAll()
     this.calls.closeAll()
     this.inboxes.closeAll()
+    this.lists.closeAll()
   }
 }
 
