@@ -18,3 +18,10 @@ export async function userToken(
   })
   return data.token
 }
+
+/** Creates the document `doc_1` of `org_1`, if it does not exist: viewers cannot create it by opening it. */
+export async function ensureDocument({ client }: Tenant): Promise<void> {
+  const users = [{ userId: 'somebody' }]
+  const level = { organizationId: 'org_1', documentId: 'doc_1', createDocument: true }
+  await client.users.add({ ...level, users })
+}

@@ -4,7 +4,7 @@ import * as encoding from 'lib0/encoding'
 import { limits } from '@plenum/protocol/realtime'
 import { WebSocket } from 'ws'
 import type { Attack } from '../attack.ts'
-import { userToken } from '../tenant.ts'
+import { ensureDocument, userToken } from '../tenant.ts'
 
 /** Fills one state up to its limit, with room for the fields around it. */
 const text = 'x'.repeat(limits.awarenessBytes - 100)
@@ -30,6 +30,7 @@ export const awarenessOfManyViewers: Attack = {
   name: 'awareness of many viewers in one editor',
   withoutDatabase: true,
   async prepare(scene) {
+    await ensureDocument(scene.attacker)
     const [viewerCount, durationMs] = scene.size === 'short' ? [60, 1_500] : [200, 10_000]
     const sockets = await Promise.all(
       Array.from({ length: viewerCount }, async (_, index) => {

@@ -3,13 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type ClientMessage, limits } from '@plenum/protocol/realtime'
 import { WebSocket } from 'ws'
 import type { Attack, Scene } from '../attack.ts'
-import { userToken } from '../tenant.ts'
+import { ensureDocument, userToken } from '../tenant.ts'
 
 const documentRef = { organizationId: 'org_1', documentId: 'doc_1' } as const
 /** Fills the presence of one client up to its limit, with room for the fields around it. */
 const text = 'x'.repeat(limits.presenceBytes - 100)
 
 async function connectViewer({ url, attacker }: Scene, userId: string): Promise<WebSocket> {
+  await ensureDocument(attacker)
   const token = await userToken(attacker, userId, 'viewer')
   const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/realtime?token=${token}`)
   socket.on('error', () => {})

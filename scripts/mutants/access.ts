@@ -126,7 +126,7 @@ export const accessMutants: readonly Mutant[] = [
     from: 'hasDefaultRole: sent === undefined',
     to: 'hasDefaultRole: false',
     test: 'packages/server/test/realtime/access/default-roles.test.ts',
-    title: 'a user added without a role after a viewer token was issued is a viewer',
+    title: 'adding a user without a role does not raise an open session, and its writes stay refused',
   },
   {
     name: 'a viewer creates documents by opening them',

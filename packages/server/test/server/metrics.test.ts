@@ -116,6 +116,7 @@ describe.each(stores)('/metrics on %s', (store) => {
 
   test('[M1] /metrics counts updates of editors, and refused updates by reason', async () => {
     const tenant = await given.tenant(server)
+    await given.document(tenant)
     const writer = hocuspocusClient(server, await tokenFor(tenant))
     const reader = yjsClient(server, await tokenFor(tenant, 'rob', { role: 'viewer' }))
     await synced(writer, reader)

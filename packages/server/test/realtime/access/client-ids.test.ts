@@ -154,6 +154,7 @@ test('[R31] a viewer loses a Yjs client id in awareness when the server learns t
   const servers = await Promise.all([startServer('postgres', { data }), startServer('postgres', { data })])
   const [one, other] = servers
   const tenant = await given.tenant(one)
+  await given.document(tenant)
   const open = async (at: TestServer, userId: string, role: 'viewer' | 'editor') =>
     opened(rawClient(at, 'yjs', { ...editorRef, token: await tokenFor(tenant, userId, { role }) }))
   const ada = yjsAuthor()

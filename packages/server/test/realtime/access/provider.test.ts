@@ -70,6 +70,7 @@ describe('a permission provider and live clients', () => {
 
   test('[25.4.2] in every dialect, the provider makes a user a viewer, and denies another one despite a grant', async () => {
     const { tenant, provider } = await scene()
+    await given.document(tenant)
     provider.decide = ({ userId }) =>
       userId === 'ada' ? { hasAccess: true, accessRole: 'viewer' } : { hasAccess: false }
     const resources = [{ type: 'document', id: 'doc_1', organizationId: 'org_1' } as const]

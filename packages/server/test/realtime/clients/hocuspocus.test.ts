@@ -123,6 +123,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
 
   test('[R9.2] a connected user whose right to write changes gets the new scope', async () => {
     const tenant = await given.tenant(server)
+    await given.document(tenant)
     await given.users(tenant, ['vic'])
     const scopes: string[] = []
     const onAuthenticated = ({ scope }: { scope: string }) => scopes.push(scope)

@@ -59,6 +59,7 @@ describe.each(stores)('y-websocket and Hocuspocus clients together on %s', (stor
 
   test('[R3] a viewer of either protocol sees the changes of editors of either protocol and changes nothing', async () => {
     const tenant = await given.tenant(server)
+    await given.document(tenant)
     const viewer = (user: string) => tokenFor(tenant, user, { role: 'viewer' })
     const editors = [
       yjsClient(server, await tokenFor(tenant)),

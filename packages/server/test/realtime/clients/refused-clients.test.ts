@@ -35,6 +35,7 @@ describe('refused y-websocket clients', () => {
   test('[R46] [R46.1] a client that is refused again gets the same code and reason after a delay of 1 s', async () => {
     const tenant = await given.tenant(server)
     await given.restrictedDocument(tenant, 'locked')
+    await given.document(tenant)
     const token = await tokenFor(tenant)
     const refusals = [
       { token: 'x', code: 4401 },

@@ -12,6 +12,7 @@ describe('awareness under load', () => {
 
   async function scene() {
     const tenant = await given.tenant(server)
+    await given.document(tenant)
     return async (userId: string, role: 'viewer' | 'editor', dialect: Dialect = 'yjs') => {
       const token = await tokenFor(tenant, userId, { role })
       const client = rawClient(server, dialect, { ...editorRef, token })

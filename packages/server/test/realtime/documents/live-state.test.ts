@@ -110,6 +110,7 @@ describe.each(stores)('live states over sockets on %s', (store) => {
 
   test('[R13.2] a viewer can read live states and cannot set them', async () => {
     const tenant = await given.tenant(server)
+    await given.document(tenant)
     const [viewer, editor] = [await connect(tenant, 'vic', 'viewer'), await connect(tenant)]
     expect(await viewer.open()).toMatchObject({ accessRole: 'viewer' })
     await editor.open()

@@ -418,7 +418,7 @@ describe('presence of dead connections', () => {
 describe('large presence lists', () => {
   const server = useServer(anyStore)
   const connect = async (tenant: given.Tenant, userId: string) =>
-    RealtimeSocket.connect(server, await tokenFor(tenant, userId, { role: 'viewer' }))
+    RealtimeSocket.connect(server, await tokenFor(tenant, userId))
   const large = 'x'.repeat(16_000)
 
   test('[R36] a presence list above 1 MiB is split between opened and later messages', async () => {

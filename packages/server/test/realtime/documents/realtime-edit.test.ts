@@ -50,6 +50,7 @@ describe.each(stores)('editing at /realtime on %s', (store) => {
 
   test('[R10.6] a refused editor update is reported by its number, and numbers must increase', async () => {
     const tenant = await given.tenant(server)
+    await given.document(tenant)
     const [viewer, editor] = [await connect(tenant, 'vic', 'viewer'), await connect(tenant)]
     for (const client of [viewer, editor]) {
       await client.open()
