@@ -6,6 +6,7 @@ import { deleteFlood } from './delete-flood.ts'
 import { hiddenRows } from './hidden-rows.ts'
 import { largeDeletion } from './large-deletion.ts'
 import { largeLists } from './large-lists.ts'
+import { largeThreads } from './large-threads.ts'
 import { largeWrites } from './large-writes.ts'
 import { awarenessOfManyViewers } from './awareness-flood.ts'
 import { liveStateMerges } from './live-state-merges.ts'
@@ -41,4 +42,5 @@ export const attacks: readonly Attack[] = [
   threadReads,
   threadReadsOnSockets,
   hiddenRows,
+  largeThreads,
 ]

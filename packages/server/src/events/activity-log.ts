@@ -85,16 +85,18 @@ function contentOf(event: AnnotationEvent, actionUser: { userId: string }): Cont
 
 /** The changes and the snapshot are each stored only up to this size, because an activity has at most 16 KiB in all. */
 const maxPartBytes = 6 * 1024
-const isSmall = (part: object) => Buffer.byteLength(JSON.stringify(part)) <= maxPartBytes
+/** The annotation in further activities of the same call: there may be hundreds. */
+const maxRepeatedBytes = 1024
+const isSmall = (part: object, maxBytes = maxPartBytes) => Buffer.byteLength(JSON.stringify(part)) <= maxBytes
 
 /** The annotation and the comment at that time or, if they are large, what identifies them. */
-function snapshotOf({ payload, annotationId, commentId }: AnnotationEvent): object {
-  const { annotation, comment } = payload as { annotation: { annotationNumber: number }; comment?: object }
-  const whole = { annotation, ...(comment && { comment }) }
+function snapshotOf({ payload, annotation, commentId }: AnnotationEvent): object {
+  const { comment } = payload as { comment?: object }
+  const { annotationId, annotationNumber } = annotation
+  const ids = { annotationId, annotationNumber }
+  const isRepeated = payload.annotation !== annotation
+  const shown = isRepeated && !isSmall(annotation, maxRepeatedBytes) ? ids : annotation
+  const whole = { annotation: shown, ...(comment && { comment }) }
   if (isSmall(whole)) return whole
-  const { annotationNumber } = annotation
-  return {
-    annotation: { annotationId, annotationNumber },
-    ...(commentId !== undefined && { comment: { commentId } }),
-  }
+  return { annotation: ids, ...(commentId !== undefined && { comment: { commentId } }) }
 }

@@ -11,6 +11,8 @@ export interface AnnotationEvent extends NewEvent {
   organizationId: string
   documentId: string
   annotationId: string
+  /** The annotation after the change, also if the payload has only its ids. */
+  annotation: { annotationId: string; annotationNumber: number; createdAt?: number }
   /** The number of the document's change. */
   seq: number
   /** The comment that the event is about. */

@@ -27,7 +27,9 @@ export type ContentEvent = WebhookId & EditorEvent
 export type WebhookEvent = ThreadEvent | ContentEvent
 
 /** An event as it was recorded. */
-type RecordedEvent = (Omit<ThreadEvent, 'payload'> & { payload: object }) | ContentEvent
+type RecordedEvent =
+  | (Omit<ThreadEvent, 'payload'> & { payload: object; annotation?: AnnotationEvent['annotation'] })
+  | ContentEvent
 
 /**
  * What is stored of a webhook: the event that it is about, without any content. Each attempt reads what the webhook says, so
@@ -50,11 +52,11 @@ const namesOfShownChanges: ReadonlySet<string> = new Set([
 
 export const showsChanges = (name: string): boolean => namesOfShownChanges.has(name)
 
-/** The recorded event has the whole annotation and the comment. */
+/** The recorded event has the whole annotation and, in its payload, the comment. */
 function withoutContent(event: Extract<RecordedEvent, { annotationId: string }>): ThreadEvent {
   const { name, webhookId, organizationId, documentId, annotationId, commentId, actorId, platform } = event
   const { annotation, changes, icon } = event.payload as ThreadEvent['payload']
-  const { annotationNumber, createdAt } = annotation
+  const { annotationNumber, createdAt } = event.annotation ?? annotation
   return {
     name,
     webhookId,

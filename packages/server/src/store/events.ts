@@ -6,6 +6,7 @@ import type { Db } from './engine/db.ts'
 import { parse } from './engine/json.ts'
 import { sqliteOf } from './engine/prepared.ts'
 import { currentTransactionId, type EventPosition, isBefore, isSettled, origin } from './event-log.ts'
+import { shownBytes, withSnapshots } from './event-snapshots.ts'
 import type { EventTable } from './schema/comment-tables.ts'
 
 /** A change to be recorded, in the transaction that makes it. */
@@ -21,6 +22,8 @@ export interface NewEvent {
   /** Whether users are notified and webhooks are called. */
   notifies: boolean
   payload: Record<string, unknown>
+  /** The events of a call with the same id are about the same annotation. Only the first of them has it in its payload. */
+  snapshotId?: string | undefined
 }
 
 export interface StoredEvent extends NewEvent {
@@ -49,6 +52,7 @@ export async function add(db: Db, apiKey: string, events: readonly NewEvent[], n
     notifies: event.notifies ? 1 : 0,
     payload: JSON.stringify(event.payload),
     created_at: now,
+    snapshot_id: event.snapshotId ?? null,
   }))
   await insert(db, rows)
 }
@@ -64,15 +68,16 @@ const columns = {
   notifies: 'bigint',
   payload: 'text',
   created_at: 'bigint',
+  snapshot_id: 'text',
 } as const
 
 const insert = batched(
   columns,
   ({ row, fromRows, isPostgres }) => sql`
     insert into events (transaction_id, api_key, name, organization_id, document_id, annotation_id, actor_id, audience,
-      notifies, payload, created_at)
+      notifies, payload, created_at, snapshot_id)
     select ${currentTransactionId(isPostgres)}, ${row.api_key}, ${row.name}, ${row.organization_id}, ${row.document_id}, ${row.annotation_id}, ${row.actor_id},
-      ${row.audience}, ${row.notifies}, ${row.payload}, ${row.created_at} ${fromRows}`,
+      ${row.audience}, ${row.notifies}, ${row.payload}, ${row.created_at}, ${row.snapshot_id} ${fromRows}`,
 )
 
 /** One statement looks at this many rows, without their payloads. */
@@ -136,7 +141,7 @@ async function scan(db: Db, apiKey: string, after: EventPosition | undefined, li
     .selectFrom('events')
     .select(['event_id', 'transaction_id', 'name', 'organization_id', 'document_id'])
     .select('annotation_id as annotationId')
-    .select(sql<number>`octet_length(payload)`.as('bytes'))
+    .select(shownBytes.as('bytes'))
     .where('api_key', '=', apiKey)
     .orderBy('transaction_id')
     .orderBy('event_id')
@@ -156,10 +161,11 @@ async function findMany(db: Db, apiKey: string, positions: readonly EventPositio
     positions.map(({ eventId }) => ({ api_key: apiKey, event_id: eventId })),
   )
   const found = new Map(rows.map((row) => [row.event_id, toEvent(row)]))
-  return positions.flatMap((position) => {
+  const events = positions.flatMap((position) => {
     const event = found.get(position.eventId)
     return event ? [{ ...event, position }] : []
   })
+  return withSnapshots(db, apiKey, events)
 }
 
 const selectMany = batched<'api_key' | 'event_id', Omit<EventTable, 'transaction_id'>>(
@@ -184,6 +190,7 @@ const toEvent = (row: Omit<EventTable, 'transaction_id'>): StoredEvent => ({
   notifies: row.notifies === 1,
   payload: parse<Record<string, unknown>>(row.payload),
   timestamp: row.created_at,
+  snapshotId: row.snapshot_id ?? undefined,
 })
 
 /** The position of the newest event that the API key has, or had before it was removed because of its age. */

@@ -47,8 +47,11 @@ interface EventInput {
   payload?: Record<string, unknown>
 }
 
-/** Rows that are written without a pause: on SQLite 1 to 5 ms. */
+type RecordedEvent = Omit<AnnotationEvent, 'isAnnotationDeleted'>
+
+/** What is written without a pause: on SQLite this takes 1 to 5 ms. */
 const rowsPerSlice = 50
+const bytesPerSlice = 128 * 1024
 
 /**
  * The changes that one call makes to the annotations of a document. They get one number, their events are written in the same
@@ -65,7 +68,9 @@ export class ThreadChanges {
   readonly #involved = new Map<string, comments.NewlyInvolved>()
   readonly #unassigned: StoredAnnotation[] = []
   readonly #removed: StoredAnnotation[] = []
-  readonly #events: Omit<AnnotationEvent, 'isAnnotationDeleted'>[] = []
+  readonly #events: RecordedEvent[] = []
+  /** The first event about each annotation, which has its summary. */
+  readonly #firstAbout = new Map<StoredAnnotation, RecordedEvent>()
 
   private constructor(context: ThreadContext, document: DocumentRef, seq: number, firstNumber: number) {
     this.#context = context
@@ -138,7 +143,12 @@ export class ThreadChanges {
   }: EventInput): void {
     const { annotationId, audience } = annotation
     const isByUser = this.#context.caller.user !== undefined
-    this.#events.push({
+    // The payload may already have less than the summary.
+    const first = payload.annotation ? undefined : this.#firstAbout.get(annotation)
+    if (first) first.snapshotId ??= newId('snap')
+    const told = payload.annotation as AnnotationEvent['annotation'] | undefined
+    const summary = first?.annotation ?? told ?? summaryOf(annotation)
+    const event: RecordedEvent = {
       name,
       ...this.#document,
       annotationId,
@@ -146,15 +156,19 @@ export class ThreadChanges {
       audience: withoutFormer(audience),
       notifies,
       payload: {
-        annotation: summaryOf(annotation),
+        annotation: first ? { annotationId, annotationNumber: annotation.number } : summary,
         ...(comment && { comment: commentSummary(comment) }),
         ...payload,
       },
+      snapshotId: first?.snapshotId,
+      annotation: summary,
       seq: this.seq,
       commentId: comment?.commentId,
       platform: isByUser ? 'sdk' : 'rest',
       isActivity: isByUser || triggerActivities === true,
-    })
+    }
+    this.#events.push(event)
+    if (!told && !first) this.#firstAbout.set(annotation, event)
   }
 
   /** Writes everything. */
@@ -171,7 +185,7 @@ export class ThreadChanges {
     await annotations.remove(db, apiKey, organizationId, this.#removed, this.seq)
     const isInboxChanged = (await this.#removeNotifications()) || this.#isAudienceChanged
     const removed = new Set(this.#removed.map(({ annotationId }) => annotationId))
-    await inSlices(this.#events, async (some) => {
+    const write = async (some: readonly RecordedEvent[]) => {
       await events.add(db, apiKey, some, now)
       const withState = some.map((event) => ({
         ...event,
@@ -179,7 +193,8 @@ export class ThreadChanges {
       }))
       const wakeJobs = (lane?: string) => afterCommit(() => services.wakeJobs(apiKey, lane))
       await publishEvents({ db, key: caller, now, wakeJobs }, withState)
-    })
+    }
+    await inSlices(this.#events, write, { sizedBy: ({ payload }) => payload })
     signal({ kind: 'threads', organizationId, documentId, seq: this.seq })
     if (isInboxChanged) signal({ kind: 'inbox', organizationId })
   }
@@ -198,7 +213,7 @@ export class ThreadChanges {
     const involved = [...this.#involved.values()]
     // One call may add thousands, and on PostgreSQL each statement is a round trip.
     const max = rowsPerSlice * paceOf(db).factor
-    await inSlices(involved, (some) => comments.involve(db, apiKey, organizationId, some), max)
+    await inSlices(involved, (some) => comments.involve(db, apiKey, organizationId, some), { max })
     // A new annotation has no users but these.
     const isNew = ({ number }: comments.NewlyInvolved) =>
       this.#annotations.get(number)?.createdSeq === this.seq
@@ -250,13 +265,26 @@ const summaryOf = (annotation: StoredAnnotation) => {
 }
 export type AnnotationSummary = ReturnType<typeof summaryOf>
 
+/** `sizedBy`: the part of an item that takes the most space. */
 async function inSlices<T>(
   items: readonly T[],
   write: (some: readonly T[]) => Promise<void>,
-  max = rowsPerSlice,
+  { max = rowsPerSlice, sizedBy = (item: T): unknown => item } = {},
 ): Promise<void> {
-  for (let from = 0; from < items.length; from += max) {
-    await yieldIfLate()
-    await write(items.slice(from, from + max))
+  let slice: T[] = []
+  let bytes = 0
+  for (const item of items) {
+    const size = items.length === 1 ? 0 : JSON.stringify(sizedBy(item)).length
+    if (slice.length === max || (slice.length > 0 && bytes + size > bytesPerSlice)) {
+      await yieldIfLate()
+      await write(slice)
+      slice = []
+      bytes = 0
+    }
+    slice.push(item)
+    bytes += size
   }
+  if (slice.length === 0) return
+  await yieldIfLate()
+  await write(slice)
 }

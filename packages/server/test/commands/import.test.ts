@@ -100,7 +100,7 @@ test('[D10.1] a file that is truncated, changed, of another schema or workspace 
     ['', 'it is truncated'],
     [forged((line) => line.replace('"version":1', '"version":2')), 'its format has the version 2'],
     [
-      forged((line) => line.replace(/"schema":"\d+-\w+"/, '"schema":"9999-later"')),
+      forged((line) => line.replace(/"schema":"[\w-]+"/, '"schema":"9999-later"')),
       'with the schema 9999-later',
     ],
     [

@@ -34,7 +34,7 @@ export function emptyEvents(
         const payload = JSON.stringify(emptied(parse(row.payload)))
         await sql`
           update events set actor_id = ${isActor ? null : row.actor_id}, audience = ${audience ?? row.audience},
-            payload = ${payload}
+            payload = ${payload}, snapshot_id = null
           where api_key = ${apiKey} and event_id = ${row.event_id}`.execute(db)
       }
     },

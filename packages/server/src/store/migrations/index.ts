@@ -29,6 +29,8 @@ import * as addressCalls from './0030-address-calls.ts'
 import * as imports from './0031-imports.ts'
 import * as defaultRoles from './0032-default-roles.ts'
 import * as eventNames from './0033-event-names.ts'
+import * as eventSnapshots from './0034-event-snapshots.ts'
+import * as eventSnapshotsById from './0035-event-snapshots-by-id.ts'
 import type { Migrations } from './migration.ts'
 
 /** The migrations run in this order, forward only. */
@@ -64,4 +66,6 @@ export const migrations: Migrations = {
   '0031-imports': imports,
   '0032-default-roles': defaultRoles,
   '0033-event-names': eventNames,
+  '0034-event-snapshots': eventSnapshots,
+  '0035-event-snapshots-by-id': eventSnapshotsById,
 }

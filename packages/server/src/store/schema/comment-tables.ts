@@ -122,6 +122,8 @@ export interface EventTable {
   /** JSON, depending on the name. */
   payload: string
   created_at: number
+  /** See `event-snapshots.ts`. Null: the payload has everything. */
+  snapshot_id: string | null
 }
 
 /** The newest event of an API key that was removed because of its age. */

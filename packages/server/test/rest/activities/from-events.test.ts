@@ -87,6 +87,24 @@ describe.each(stores)('activities that come from events on %s', (store) => {
     expect(await actions()).toEqual(['comment.add', 'comment_annotation.delete'])
   })
 
+  test('[21.5.1] the activities of a call have a large annotation once, and then its ids', async () => {
+    const { signIn, list } = await scene()
+    const ada = await signIn('ada')
+    const added = async (annotationId: string, text: string) => {
+      const comments = ['one', 'two', 'three'].map((commentText) => ({ commentText }))
+      const annotation = { annotationId, context: { text }, commentData: comments }
+      await ada.commentAnnotations.add({ ...ref, commentAnnotations: [annotation] })
+      const own = (await list()).filter((one) => one.targetEntityId === annotationId)
+      expect(own.map(({ entityData }) => entityData)).toMatchObject(
+        comments.map((comment) => ({ annotation: { annotationId }, comment })),
+      )
+      const contexts = own.map(({ entityData }) => (entityData as { annotation: object }).annotation)
+      return contexts.filter((one) => 'context' in one).length
+    }
+    expect(await added('large', 'x'.repeat(1500))).toBe(1)
+    expect(await added('small', 'x')).toBe(3)
+  })
+
   test('[21.2.2] [25.6] a user reads the activities of a document, except those about annotations that the user may not see', async () => {
     const { client, signIn, addThread } = await scene()
     await client.apiKeyConfig.update({ enablePrivateComments: true })

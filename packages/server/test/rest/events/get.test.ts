@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { expectShortIterations } from '../../support/measures/loop-work.ts'
 import { stores, useServer } from '../../support/harness.ts'
@@ -141,6 +142,39 @@ describe.each(stores)('the event log on %s', (store) => {
         () => server.post('/v2/events/get', { data: { limit: 500 } }, headers),
         limits,
       )
+    },
+  )
+
+  test(
+    '[27.1.9] [27.1.2] all events of a call have the annotation, which is stored once, and an answer has about 1 MiB with it',
+    { timeout: 60_000 },
+    async () => {
+      const { client, apiKey, add, reply, events } = await tenantWithDocument()
+      const context = { text: 'x'.repeat(15_000) }
+      const commentData = Array.from({ length: 100 }, (_, index) => comment(`text ${index}`))
+      const stored = async () => {
+        const bytes = sql<number>`sum(octet_length(payload))`.as('bytes')
+        const query = server.database.read.selectFrom('events').select(bytes).where('api_key', '=', apiKey)
+        return (await query.executeTakeFirstOrThrow()).bytes
+      }
+      await add('a1', { context, commentData })
+      await reply('a1', ...commentData)
+      await client.comments.delete({ ...ref, annotationId: 'a1' })
+      expect(await events(401)).toHaveLength(401)
+      expect(await stored()).toBeLessThan(3 * 15_000 + 401 * 1_000)
+      const { data: first } = await client.events.get({ limit: 500 })
+      expect(first.hasMore).toBe(true)
+      expect(JSON.stringify(first).length).toBeLessThan(1.2 * 1024 * 1024)
+      for (const [name, count] of [
+        ['comment.add', 199],
+        ['comment.delete', 200],
+      ] as const) {
+        for (const { payload, annotationId } of await events(count, { names: [name], limit: 50 })) {
+          expect(payload).toMatchObject({
+            annotation: { annotationId, annotationNumber: 1, from: { userId: 'ada' }, context },
+          })
+        }
+      }
     },
   )
 

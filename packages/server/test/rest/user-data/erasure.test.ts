@@ -203,6 +203,49 @@ describe.each(stores)('userData.delete on %s', (store) => {
     ])
   })
 
+  test('[14.2.2] the events of an erased user have only ids, also if events of others have the rest', async () => {
+    const tenant = await given.tenant(server)
+    const { client } = tenant
+    await given.document(tenant)
+    await client.users.add({ organizationId, users: [ada, grace] })
+    const comments = (...authors: { userId: string }[]) =>
+      authors.map((from, index) => ({ from, commentText: `${index}` }))
+    const threads = ['one', 'other']
+    await client.commentAnnotations.add({
+      ...ref,
+      commentAnnotations: threads.map((annotationId) => ({
+        annotationId,
+        context: { kept: 'context' },
+        commentData: comments(grace),
+      })),
+    })
+    await client.comments.add({ ...ref, annotationId: 'one', commentData: comments(ada, grace) })
+    await client.comments.add({ ...ref, annotationId: 'other', commentData: comments(grace, ada, grace) })
+    const added = async () =>
+      (await client.events.get({ names: ['comment.add'] })).data.events.map(({ payload }) => payload)
+    await expect.poll(added).toHaveLength(5)
+    await erase(tenant, { userIds: [ada.userId] })
+    const ids = (annotationNumber: number) => ({
+      annotationId: threads[annotationNumber - 1],
+      annotationNumber,
+    })
+    const emptied = (number: number) => ({
+      annotation: ids(number),
+      comment: { commentId: expect.any(Number) },
+    })
+    const kept = (number: number, annotation: object) => ({
+      annotation: { ...ids(number), ...annotation },
+      comment: { from: { userId: 'grace' } },
+    })
+    const found = await added()
+    expect([found[0], found[3]]).toEqual([emptied(1), emptied(2)])
+    // The event that had the annotation of the first call is emptied.
+    expect(found[1]).toMatchObject(kept(1, {}))
+    expect(found[1]?.annotation).toEqual(ids(1))
+    const whole = kept(2, { context: { kept: 'context' } })
+    expect([found[2], found[4]]).toMatchObject([whole, whole])
+  })
+
   test('[14.2] [14.2.4] an erasure answers 202 with one task for each user and organization, and unlimited it covers all organizations', async () => {
     const tenant = await given.tenant(server)
     for (const id of ['org_1', 'org_2', 'org_3']) {
