@@ -9,6 +9,7 @@ import * as editorLog from '../../store/editors/log.ts'
 import type { Database } from '../../store/engine/db.ts'
 import type { EditorRef } from '../../store/refs.ts'
 import type { Appender } from '../rooms/appender.ts'
+import { ReservedClientIds } from '../rooms/awareness/reserved-client-ids.ts'
 import { EditorRoom } from '../rooms/room.ts'
 
 export interface RoomLoaderDeps {
@@ -36,6 +37,7 @@ export interface RoomRequest {
 /** Builds the rooms of editors from their stored logs. */
 export class RoomLoader {
   readonly #deps: RoomLoaderDeps
+  readonly #reservedClientIds = new ReservedClientIds()
 
   constructor(deps: RoomLoaderDeps) {
     this.#deps = deps
@@ -75,6 +77,7 @@ export class RoomLoader {
       },
       makeSpace: appender.makeSpace,
       sharedLists,
+      reservedClientIds: this.#reservedClientIds,
       run,
       onDropped,
     })

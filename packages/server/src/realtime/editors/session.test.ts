@@ -9,6 +9,7 @@ import { Connection } from '../sockets/connection.ts'
 import { smallCrdt } from '../../../test/support/updates/document-work.ts'
 import type { Crdt } from '../../crdt/crdt.ts'
 import { DocumentIndex } from '../../crdt/updates/document-index.ts'
+import { ReservedClientIds } from '../rooms/awareness/reserved-client-ids.ts'
 import { EditorRoom } from '../rooms/room.ts'
 import type { EditorCodec } from './dialect-side.ts'
 import { EditorSession } from './session.ts'
@@ -96,6 +97,7 @@ function scene({
       onError() {},
       makeSpace() {},
       sharedLists: noSharedLists(),
+      reservedClientIds: new ReservedClientIds(),
       run() {},
       onDropped,
     })

@@ -7,6 +7,7 @@ import { createMemoryLinks } from '../../platform/server-link/memory-link.ts'
 import { BytePace } from '../../platform/turns/byte-pace.ts'
 import { eventually } from '../../../test/support/clients/convergence.ts'
 import { type AwarenessEntry, readAwareness, writeAwareness } from './awareness/awareness-update.ts'
+import { ReservedClientIds } from './awareness/reserved-client-ids.ts'
 import { EditorRelay } from './editor-relay.ts'
 import type { Member } from './member.ts'
 
@@ -30,6 +31,7 @@ async function createScene() {
       members,
       ownerOf: (clientId) => owners.get(clientId),
       sharedLists: new SharedLists({ peers, clock: systemClock, log }),
+      reservedClientIds: new ReservedClientIds(),
       run,
     })
     peers.start()

@@ -7,6 +7,7 @@ import type { PacedBroadcast } from '../../platform/turns/paced-broadcast.ts'
 import { addAwarenessItem, awarenessItemOf, sessionOf } from './awareness/awareness-item.ts'
 import { AwarenessStates } from './awareness/awareness.ts'
 import { createAwarenessBroadcast } from './awareness-broadcast.ts'
+import type { ReservedClientIds } from './awareness/reserved-client-ids.ts'
 import type { Member } from './member.ts'
 import { StatelessRelay } from './stateless-relay.ts'
 
@@ -19,6 +20,7 @@ export interface EditorRelayDeps {
   /** The number of the newest row of the editor's log that this server knows. */
   newestSeq: () => number
   sharedLists: SharedLists
+  reservedClientIds: ReservedClientIds
   run: (steps: Iterator<unknown>) => void
 }
 
@@ -37,8 +39,9 @@ export class EditorRelay {
   readonly #address: Address
   #stopListening: (() => void) | undefined
 
-  constructor({ address, members, ownerOf, newestSeq, sharedLists, run }: EditorRelayDeps) {
-    this.awareness = new AwarenessStates(ownerOf)
+  constructor(deps: EditorRelayDeps) {
+    const { address, members, ownerOf, newestSeq, sharedLists, reservedClientIds, run } = deps
+    this.awareness = new AwarenessStates(ownerOf, reservedClientIds.of(address))
     this.#peers = sharedLists.peers
     this.#address = address
     this.#shared = sharedLists.create('awareness', address, this.#createSource(newestSeq, run))

@@ -1,5 +1,6 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
 import type { SharedLists } from '../../peers/shared-lists.ts'
+import type { ReservedClientIds } from './awareness/reserved-client-ids.ts'
 import type { EditorLog } from '../../store/editors/log.ts'
 import type { EditorRef } from '../../store/refs.ts'
 import type { Crdt } from '../../crdt/crdt.ts'
@@ -27,6 +28,7 @@ export interface RoomDeps<Room> {
   makeSpace: (room: Room) => void
   /** Lists over all servers. */
   sharedLists: SharedLists
+  reservedClientIds: ReservedClientIds
   /** Runs the steps one by one, in turns with other work. */
   run: (steps: Iterator<unknown>) => void
   /** Called once, by `EditorRoom.drop`. An idle room is removed without this call. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import * as given from '../../support/given.ts'
 import {
+  anyStore,
   createPostgresDatabase,
   startServer,
   stores,
@@ -9,6 +10,7 @@ import {
   type TestServer,
 } from '../../support/harness.ts'
 import { eventually } from '../../support/clients/convergence.ts'
+import { metric } from '../../support/measures/metrics-page.ts'
 import { tokenFor } from '../../support/access/user-tokens.ts'
 import { type RawClient } from '../../support/clients/raw-client.ts'
 import { type Dialect, dialects, rawClient } from '../../support/clients/raw-clients.ts'
@@ -104,8 +106,28 @@ describe.each(stores)('ownership of Yjs client ids on %s', (store) => {
       const writer = await open('ada', dialect, 'editor')
       const update = ada.type('mine')
       expect(await writer.update(update)).toBe('refused')
+      // As clients do when they close.
+      eve.sendAwareness(ada.id, 1_001, null)
       eve.terminate()
       await observer.until(() => observer.awarenessOf(ada.id) === undefined)
+      const after = await open('ada', dialect, 'editor')
+      expect(await after.update(update)).toBe('saved')
+      expect(await content()).toBe('mine')
+    })
+
+    test('[R31] nobody else can write first with the Yjs client id of an editor whose connection is lost', async () => {
+      const { open, content } = await tenantWithDocument()
+      const observer = await open('wit', 'realtime', 'editor')
+      const ada = yjsAuthor()
+      const before = await open('ada', dialect, 'editor')
+      before.sendAwareness(ada.id, 1, { name: 'Ada' })
+      await observer.until(() => observer.awarenessOf(ada.id) !== undefined)
+      before.terminate()
+      await observer.until(() => observer.awarenessOf(ada.id) === undefined)
+      const eve = await open('eve', dialect, 'editor')
+      const update = ada.type('mine')
+      eve.sendAwareness(ada.id, 9, { name: 'Eve' })
+      expect(await eve.update(update)).toBe('refused')
       const after = await open('ada', dialect, 'editor')
       expect(await after.update(update)).toBe('saved')
       expect(await content()).toBe('mine')
@@ -148,6 +170,26 @@ describe.each(stores)('ownership of Yjs client ids on %s', (store) => {
   })
 })
 
+describe('an editor that nobody has open', () => {
+  // The server closes it soon.
+  const server = useServer(anyStore, { clockSpeed: 20 })
+
+  test('[R31] keeps the Yjs client id of an editor whose connection is lost', async () => {
+    const tenant = await given.tenant(server)
+    const open = async (userId: string) =>
+      opened(rawClient(server, 'yjs', { ...editorRef, token: await tokenFor(tenant, userId) }))
+    const ada = yjsAuthor()
+    const before = await open('ada')
+    before.sendAwareness(ada.id, 1, { name: 'Ada' })
+    await before.flushed()
+    before.terminate()
+    await eventually(() => metric(server, 'plenum_open_editors')).toBe(0)
+    const update = ada.type('mine')
+    expect(await (await open('eve')).update(update)).toBe('refused')
+    expect(await (await open('ada')).update(update)).toBe('saved')
+  })
+})
+
 test('[R31] a viewer loses a Yjs client id in awareness when the server learns that another user wrote with the id on another server', async () => {
   const databaseUrl = await createPostgresDatabase()
   const data = { dataDir: '/tmp/unused', databaseUrl }
@@ -158,8 +200,9 @@ test('[R31] a viewer loses a Yjs client id in awareness when the server learns t
   const open = async (at: TestServer, userId: string, role: 'viewer' | 'editor') =>
     opened(rawClient(at, 'yjs', { ...editorRef, token: await tokenFor(tenant, userId, { role }) }))
   const ada = yjsAuthor()
-  const vic = await open(other, 'vic', 'viewer')
+  // An editor creates the document.
   const observer = await open(other, 'wit', 'editor')
+  const vic = await open(other, 'vic', 'viewer')
   vic.sendAwareness(ada.id, 1_000, { name: 'Vic' })
   await observer.until(() => observer.awarenessOf(ada.id) !== undefined)
   expect(await (await open(one, 'ada', 'editor')).update(ada.type('one '))).toBe('saved')

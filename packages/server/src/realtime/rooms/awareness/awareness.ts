@@ -3,6 +3,7 @@ import { LazyMap, LazySet } from '../../../platform/lazy-collections.ts'
 import type { BytePace } from '../../../platform/turns/byte-pace.ts'
 import { type AwarenessEntry, readAwareness, withTrueIdentity, writeAwareness } from './awareness-update.ts'
 import { GoneClients } from './gone-clients.ts'
+import { ReservedClientIds, type ReservedIdsOfEditor } from './reserved-client-ids.ts'
 
 /** A session that has the editor open, here or on another server. It owns the awareness state that it sets. */
 export interface AwarenessOwner {
@@ -57,10 +58,15 @@ export class AwarenessStates {
   readonly #changed = new LazySet<number>()
   readonly #gone = new GoneClients()
   readonly #ownerOf: (clientId: number) => string | undefined
+  readonly #reserved: ReservedIdsOfEditor
 
   /** `ownerOf` returns the user who has written with a Yjs client id, or undefined. */
-  constructor(ownerOf: (clientId: number) => string | undefined) {
+  constructor(
+    ownerOf: (clientId: number) => string | undefined,
+    reserved: ReservedIdsOfEditor = new ReservedClientIds().of(''),
+  ) {
     this.#ownerOf = ownerOf
+    this.#reserved = reserved
   }
 
   /** How many changes wait to be broadcast. */
@@ -130,6 +136,7 @@ export class AwarenessStates {
     if (known && clock <= known.ownClock && !(isRemoval && clock === known.ownClock)) return false
     if (isRemoval) {
       if (known) this.#remove(clientId, owner.sessionId, Math.max(clock, known.clock))
+      this.#reserved.release(clientId)
       return known !== undefined
     }
     if (!json.trimStart().startsWith('{')) return false
@@ -163,20 +170,28 @@ export class AwarenessStates {
   #mayUse(clientId: number, { userId, hasWriteRole }: AwarenessOwner): boolean {
     const ownerId = this.#ownerOf(clientId)
     if (ownerId !== undefined) return ownerId === userId
+    const reservedFor = this.#reserved.userOf(clientId)
+    if (reservedFor !== undefined) return reservedFor === userId
     const holder = this.#states.get(clientId)?.owner ?? this.#gone.get(clientId)
     return !holder || holder.userId === userId || (hasWriteRole && !holder.hasWriteRole)
   }
 
-  /** Whether the user may write with the id: it is the user's own, or nobody's. A connected editor uses its id before it writes. */
+  /**
+   * Whether the user may write with the id: it is the user's own, or nobody's. An editor uses its id in awareness before it
+   * writes, and may write when it has connected again.
+   */
   mayWrite(clientId: number, userId: string): boolean {
     const ownerId = this.#ownerOf(clientId)
     if (ownerId !== undefined) return ownerId === userId
     const holder = this.#states.get(clientId)?.owner
-    return !holder || holder.userId === userId || !holder.hasWriteRole
+    if (holder?.hasWriteRole) return holder.userId === userId
+    const reservedFor = this.#reserved.userOf(clientId)
+    return reservedFor === undefined || reservedFor === userId
   }
 
   /** Call it when a Yjs client id gets an owner. Removes the state that another user set for the id. */
   onOwned(clientId: number, userId: string): void {
+    this.#reserved.release(clientId)
     const known = this.#states.get(clientId)
     if (known && known.owner.userId !== userId) this.#remove(clientId, known.owner.sessionId, known.clock)
   }
@@ -185,6 +200,10 @@ export class AwarenessStates {
     const clientId = this.#clientIdOf.get(sessionId)
     const known = clientId === undefined ? undefined : this.#states.get(clientId)
     if (clientId === undefined || known === undefined) return
+    const { server, userId, hasWriteRole } = known.owner
+    // A client that closes removes its state itself. This one may come back with what its user has typed.
+    const mayComeBack = server === undefined && hasWriteRole && this.#ownerOf(clientId) === undefined
+    if (mayComeBack) this.#reserved.reserve(clientId, userId)
     // With the same clock, as Yjs clients do when they remove another client.
     this.#remove(clientId, sessionId, known.clock)
   }
