@@ -16,7 +16,8 @@ const statusByCode: Readonly<Record<number, ErrorStatus>> = {
 const adviceByCode: Readonly<Record<number, string>> = {
   [closeCodes.badMessage]: 'Use the same version of the client and the server.',
   [closeCodes.permissionDenied]: 'permissions.explain says why. Give the user access with permissions.add.',
-  [closeCodes.gone]: 'Close the document. Opening it again creates a new, empty one.',
+  [closeCodes.gone]:
+    'Close the document. Opening it again creates a new, empty one if the user may create documents.',
   [closeCodes.invalidUpdate]:
     'The local changes stay in `editor.doc`. Reload the page to continue with the content on the server.',
   [closeCodes.tooMany]: 'Close documents and editors that are not in use, or raise the limit on the server.',

@@ -58,7 +58,7 @@ test('[K11] the error of a deleted document says what opening it again does', as
     {
       status: 'NOT_FOUND',
       message:
-        'acme/roadmap: The document was deleted. Close the document. Opening it again creates a new, empty one.',
+        'acme/roadmap: The document was deleted. Close the document. Opening it again creates a new, empty one if the user may create documents.',
     },
   ])
   document.close()

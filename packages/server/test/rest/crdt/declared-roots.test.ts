@@ -155,6 +155,7 @@ describe.each(stores)('declared roots of editors on %s', (store) => {
 
   test('[R4.2] a root declared by a viewer has no effect', async () => {
     const tenant = await given.tenant(server)
+    await given.document(tenant)
     await openEditor(tenant, { type: 'map', contentKey: 'forged' }, 'viewer')
     const ada = await openEditor(tenant, {})
     ada.doc.getText('body').insert(0, 'Hello')
