@@ -239,7 +239,7 @@ export interface NotificationsSetConfigInput {
    * own preferences. From 1 to 30 items.
    */
   documentIds?: string[]
-  /** The preferences to set, by channel. */
+  /** The preferences to set, by channel. At most 20 channels. */
   config: NotificationPreferences
 }
 

@@ -145,11 +145,14 @@ export const activities = {
     summary: 'Deletes the activities that match every filter and are not immutable.',
     description:
       'The answer has one outcome per sent id, or, without ids, one per activity that was deleted.',
-    input: Type.Object({
-      organizationId: OrganizationId,
-      ...filters,
-      activityIds: Type.Optional(idBatch('Only activities with these ids.')),
-    }),
+    input: Type.Object(
+      {
+        organizationId: OrganizationId,
+        ...filters,
+        activityIds: Type.Optional(idBatch('Only activities with these ids.')),
+      },
+      { 'x-conditions': { minProperties: 2 } },
+    ),
     output: Outcomes,
     message: 'Activity(s) deleted successfully.',
     errors: [

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { anyOf } from '../base/conditions.ts'
 import { CreateDocument, CreateOrganization, PageSize, PageToken } from '../base/fields.ts'
 import {
   ActingUserId,
@@ -187,27 +188,32 @@ export const commentAnnotations = {
     summary: 'Reads annotations with their comments.',
     description:
       'v1 requires `documentId`, has no pages and returns times in ISO 8601. With `annotationIds`, the answer has `null` in the place of each annotation that does not exist.',
-    input: Type.Object({
-      organizationId: OrganizationId,
-      documentId: Type.Optional(described(ChosenId, 'Only annotations of this document. Required under v1.')),
-      documentIds: v2Only(idFilter('Only annotations of these documents.')),
-      folderId: v2Only(described(ChosenId, 'Only annotations of the documents directly in this folder.')),
-      locationIds,
-      annotationIds: Type.Optional(idFilter('Only annotations with these ids.')),
-      userIds: authors,
-      mentionedUserIds: v2Only(idFilter('Only annotations that mention one of these users.')),
-      resolvedBy: v2Only(described(ChosenId, 'Only annotations that this user resolved.')),
-      statusIds: v2Only(idFilter('Only annotations with one of these statuses.')),
-      statusId: v2Only(described(ChosenId, 'The same as `statusIds` with one id.')),
-      updatedAfter: time('Only annotations changed after this time.'),
-      updatedBefore: time('Only annotations changed before this time.'),
-      createdAfter: time('Only annotations added after this time.'),
-      createdBefore: time('Only annotations added before this time.'),
-      groupByDocumentId: v2Only(flag('True: the answer has a list of annotations for each document.')),
-      order: v2Only(choice(['asc', 'desc'], 'Order by `lastUpdated`. Default: `desc`, newest first.')),
-      pageSize: v2Only(PageSize),
-      pageToken: v2Only(PageToken),
-    }),
+    input: Type.Object(
+      {
+        organizationId: OrganizationId,
+        documentId: Type.Optional(
+          described(ChosenId, 'Only annotations of this document. Required under v1.'),
+        ),
+        documentIds: v2Only(idFilter('Only annotations of these documents.')),
+        folderId: v2Only(described(ChosenId, 'Only annotations of the documents directly in this folder.')),
+        locationIds,
+        annotationIds: Type.Optional(idFilter('Only annotations with these ids.')),
+        userIds: authors,
+        mentionedUserIds: v2Only(idFilter('Only annotations that mention one of these users.')),
+        resolvedBy: v2Only(described(ChosenId, 'Only annotations that this user resolved.')),
+        statusIds: v2Only(idFilter('Only annotations with one of these statuses.')),
+        statusId: v2Only(described(ChosenId, 'The same as `statusIds` with one id.')),
+        updatedAfter: time('Only annotations changed after this time.'),
+        updatedBefore: time('Only annotations changed before this time.'),
+        createdAfter: time('Only annotations added after this time.'),
+        createdBefore: time('Only annotations added before this time.'),
+        groupByDocumentId: v2Only(flag('True: the answer has a list of annotations for each document.')),
+        order: v2Only(choice(['asc', 'desc'], 'Order by `lastUpdated`. Default: `desc`, newest first.')),
+        pageSize: v2Only(PageSize),
+        pageToken: v2Only(PageToken),
+      },
+      { 'x-v1-conditions': { required: ['documentId'] } },
+    ),
     output: Type.Union([
       Type.Array(Type.Union([CommentAnnotationSchema, Type.Null()])),
       mapOf(Type.Array(CommentAnnotationSchema)),
@@ -238,30 +244,37 @@ export const commentAnnotations = {
     summary: 'Changes annotations of a document.',
     description:
       'Without selectors, all annotations of the document are changed, up to 500. A status of another type than `terminal` removes who resolved the annotation. A range in `targetEditor` is set for each of them.',
-    input: Type.Object({
-      organizationId: OrganizationId,
-      documentId: DocumentId,
-      ...selectors,
-      updatedData: Type.Optional(
-        Type.Union(
-          [
-            CommentAnnotationChange,
-            Type.Array(CommentAnnotationChange, { minItems: 1, maxItems: 1, description: 'A list of one.' }),
-          ],
-          { description: 'The change, or a list with one change. Required unless `updateUsers` is sent.' },
+    input: Type.Object(
+      {
+        organizationId: OrganizationId,
+        documentId: DocumentId,
+        ...selectors,
+        updatedData: Type.Optional(
+          Type.Union(
+            [
+              CommentAnnotationChange,
+              Type.Array(CommentAnnotationChange, {
+                minItems: 1,
+                maxItems: 1,
+                description: 'A list of one.',
+              }),
+            ],
+            { description: 'The change, or a list with one change. Required unless `updateUsers` is sent.' },
+          ),
         ),
-      ),
-      updateUsers: Type.Optional(
-        Type.Array(UserReplacement, {
-          minItems: 1,
-          maxItems: maxFilterIds,
-          description: 'Users to replace everywhere in the annotations, also in mentions.',
-        }),
-      ),
-      triggerNotification: v2Only(
-        flag('True: users are notified as if a client had made the change. Default: false.'),
-      ),
-    }),
+        updateUsers: Type.Optional(
+          Type.Array(UserReplacement, {
+            minItems: 1,
+            maxItems: maxFilterIds,
+            description: 'Users to replace everywhere in the annotations, also in mentions.',
+          }),
+        ),
+        triggerNotification: v2Only(
+          flag('True: users are notified as if a client had made the change. Default: false.'),
+        ),
+      },
+      { 'x-conditions': anyOf('updatedData', 'updateUsers') },
+    ),
     output: Outcomes,
     message: 'Annotations updated successfully.',
     errors: [

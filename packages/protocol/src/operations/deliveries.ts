@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { oneOf } from '../base/conditions.ts'
 import { operation } from '../base/operation.ts'
 import { PageSize, PageToken } from '../base/fields.ts'
 import {
@@ -73,24 +74,27 @@ export const deliveries = {
     summary: 'Delivers again: the deliveries with these ids, or those that failed.',
     description:
       'A retried delivery starts its schedule from the beginning. The id of the message stays the same. What it says is read again, and a mail that its recipient may not see any more is cancelled. With `deliveryIds`, deliveries in any state are repeated, also those that succeeded. With `failedSince`, those that failed are repeated: up to 200 in one call, oldest first.',
-    input: Type.Object({
-      deliveryIds: Type.Optional(
-        Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
-          minItems: 1,
-          maxItems: maxRetriedDeliveries,
-          description: 'Ids of deliveries.',
-        }),
-      ),
-      failedSince: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: Number.MAX_SAFE_INTEGER,
-          description:
-            'Failed deliveries that were added at this time or later, as Unix time in milliseconds.',
-        }),
-      ),
-      target,
-    }),
+    input: Type.Object(
+      {
+        deliveryIds: Type.Optional(
+          Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+            minItems: 1,
+            maxItems: maxRetriedDeliveries,
+            description: 'Ids of deliveries.',
+          }),
+        ),
+        failedSince: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            maximum: Number.MAX_SAFE_INTEGER,
+            description:
+              'Failed deliveries that were added at this time or later, as Unix time in milliseconds.',
+          }),
+        ),
+        target,
+      },
+      { 'x-conditions': oneOf('deliveryIds', 'failedSince') },
+    ),
     output: RestartedDeliveries,
     message: 'Deliveries restarted successfully.',
     errors: [

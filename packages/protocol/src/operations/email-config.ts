@@ -48,10 +48,13 @@ export const emailConfig = {
     summary: 'Changes the email settings of the API key.',
     description:
       'Sent fields are merged into the stored ones. The first call that enables the service enables the default triggers, unless this or an earlier call sends `triggers`: then only the triggers that were sent as true are on. The API key of the mail provider is stored encrypted. Sending back the masked key keeps the stored key, and an empty string removes it.',
-    input: Type.Object({
-      useEmailService: Type.Optional(UseEmailService),
-      emailServiceConfig: Type.Optional(described(EmailServiceConfigInput, emailServiceDescription)),
-    }),
+    input: Type.Object(
+      {
+        useEmailService: Type.Optional(UseEmailService),
+        emailServiceConfig: Type.Optional(described(EmailServiceConfigInput, emailServiceDescription)),
+      },
+      { 'x-conditions': { minProperties: 1 } },
+    ),
     output: NoData,
     message: 'Email configuration updated successfully.',
     errors: [

@@ -16,29 +16,32 @@ export const events = {
     summary: 'Reads the event log of the API key: every change, once, in order.',
     description:
       'Send the `after` of the last answer to continue. A reader that continues never misses an event, also not one that was committed late. Events are removed after `EVENT_RETENTION_DAYS`; a reader that is further behind gets an error. With a user token, `organizationId` and `documentId` are required, and the answer has only events that the user may see.',
-    input: Type.Object({
-      after: Type.Optional(
-        Type.String({
-          maxLength: 200,
-          description:
-            'Only events after this position: the `after` of the last answer. Default: all events.',
-        }),
-      ),
-      names: Type.Optional(
-        Type.Array(choice(recordedNames), {
-          minItems: 1,
-          maxItems: 30,
-          description: 'Only events with these names.',
-        }),
-      ),
-      organizationId: Type.Optional(described(ChosenId, 'Only events of this organization.')),
-      documentId: Type.Optional(
-        described(ChosenId, 'Only events of this document. Requires `organizationId`.'),
-      ),
-      limit: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 500, description: 'Maximum number of events. Default: 100.' }),
-      ),
-    }),
+    input: Type.Object(
+      {
+        after: Type.Optional(
+          Type.String({
+            maxLength: 200,
+            description:
+              'Only events after this position: the `after` of the last answer. Default: all events.',
+          }),
+        ),
+        names: Type.Optional(
+          Type.Array(choice(recordedNames), {
+            minItems: 1,
+            maxItems: 30,
+            description: 'Only events with these names.',
+          }),
+        ),
+        organizationId: Type.Optional(described(ChosenId, 'Only events of this organization.')),
+        documentId: Type.Optional(
+          described(ChosenId, 'Only events of this document. Requires `organizationId`.'),
+        ),
+        limit: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: 500, description: 'Maximum number of events. Default: 100.' }),
+        ),
+      },
+      { 'x-conditions': { dependentRequired: { documentId: ['organizationId'] } } },
+    ),
     output: EventBatch,
     message: 'Events retrieved successfully.',
     errors: [

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { AccessType, CreateOrganization, PageSize, PageToken } from '../base/fields.ts'
 import { ChosenId, FolderId, idBatch, OrganizationId } from '../base/ids.ts'
+import { allOf, unless } from '../base/conditions.ts'
 import { operation } from '../base/operation.ts'
 import { batch, described, flag, mapOf, v2Only } from '../base/schemas.ts'
 import {
@@ -170,16 +171,22 @@ export const folders = {
     summary: 'Sets the access type of folders, or lets them inherit it.',
     description:
       "Folders and documents inside that inherit get the new type too. `inheritFromParent: true` removes the folder's own type and takes precedence over `accessType`.",
-    input: Type.Object({
-      organizationId: OrganizationId,
-      folderIds: idBatch('Ids of the folders to change.'),
-      accessType: Type.Optional(AccessType),
-      inheritFromParent: v2Only(
-        flag(
-          'True: the folder inherits `accessType` from its parent again. Takes precedence over `accessType`.',
+    input: Type.Object(
+      {
+        organizationId: OrganizationId,
+        folderIds: idBatch('Ids of the folders to change.'),
+        accessType: Type.Optional(AccessType),
+        inheritFromParent: v2Only(
+          flag(
+            'True: the folder inherits `accessType` from its parent again. Takes precedence over `accessType`.',
+          ),
         ),
-      ),
-    }),
+      },
+      {
+        'x-conditions': unless('inheritFromParent', true, allOf('accessType')),
+        'x-v1-conditions': { required: ['accessType'] },
+      },
+    ),
     output: mapOf(FolderAccessOutcome),
     message: 'Updated access for folders successfully.',
     v2Message: { message: 'Folder access type updated.', when: 'with `inheritFromParent`' },

@@ -1,12 +1,21 @@
 import Type from 'typebox'
 import { idBatch, idFilter, OrganizationId, requiredIdFilter, UserId } from '../base/ids.ts'
+import { unless, withConditions } from '../base/conditions.ts'
 import { operation } from '../base/operation.ts'
 import { described, flag, mapOf, v2Only } from '../base/schemas.ts'
 import {
+  maxChannels,
   NotificationConfig,
   NotificationConfigOutcome,
   NotificationPreferences,
 } from '../resources/notifications.ts'
+
+const NewPreferences = withConditions(NotificationPreferences, {
+  minProperties: 1,
+  maxProperties: maxChannels,
+})
+
+const someDocuments = { properties: { documentIds: { minItems: 1 } }, required: ['documentIds'] }
 
 /** The operations of the family `notifications` on the preferences of users. */
 export const notificationConfigs = {
@@ -21,16 +30,22 @@ export const notificationConfigs = {
     summary: 'Reads the notification preferences of a user.',
     description:
       'The answer has one entry per document: the preferences for the document, else the default of the organization, else `ALL`. With `getOrganizationConfig`, it has only the entry of the organization.',
-    input: Type.Object({
-      organizationId: OrganizationId,
-      userId: UserId,
-      documentIds: Type.Optional(
-        idFilter('Ids of the documents. Required unless `getOrganizationConfig` is true.'),
-      ),
-      getOrganizationConfig: v2Only(
-        flag('True: reads the default of the organization instead of the documents.'),
-      ),
-    }),
+    input: Type.Object(
+      {
+        organizationId: OrganizationId,
+        userId: UserId,
+        documentIds: Type.Optional(
+          idFilter('Ids of the documents. Required unless `getOrganizationConfig` is true.'),
+        ),
+        getOrganizationConfig: v2Only(
+          flag('True: reads the default of the organization instead of the documents.'),
+        ),
+      },
+      {
+        'x-conditions': unless('getOrganizationConfig', true, someDocuments),
+        'x-v1-conditions': someDocuments,
+      },
+    ),
     output: Type.Array(NotificationConfig),
     message: 'User config fetched successfully.',
     errors: [{ status: 'INVALID_ARGUMENT', message: 'documentIds is required.' }],
@@ -55,16 +70,19 @@ export const notificationConfigs = {
     summary: 'Sets the notification preferences of users.',
     description:
       '`ALL`: the user gets all notifications of the document. `MINE`: only those that involve the user. `NONE`: none. Under v2, without `documentIds`, the preferences are the default for every document of the organization. Channels that are not sent keep their value.',
-    input: Type.Object({
-      organizationId: OrganizationId,
-      userIds: idBatch('Ids of the users.'),
-      documentIds: Type.Optional(
-        requiredIdFilter(
-          'Ids of the documents. Without them, v2 sets the default of the organization, for documents without their own preferences.',
+    input: Type.Object(
+      {
+        organizationId: OrganizationId,
+        userIds: idBatch('Ids of the users.'),
+        documentIds: Type.Optional(
+          requiredIdFilter(
+            'Ids of the documents. Without them, v2 sets the default of the organization, for documents without their own preferences.',
+          ),
         ),
-      ),
-      config: described(NotificationPreferences, 'The preferences to set, by channel.'),
-    }),
+        config: described(NewPreferences, 'The preferences to set, by channel. At most 20 channels.'),
+      },
+      { 'x-v1-conditions': { required: ['documentIds'] } },
+    ),
     output: mapOf(NotificationConfigOutcome),
     message: 'User config set successfully.',
     errors: [

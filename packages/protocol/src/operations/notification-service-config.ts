@@ -50,12 +50,15 @@ export const notificationServiceConfig = {
     summary: 'Changes the settings of the notification service of the API key.',
     description:
       'Sent fields are merged into the stored ones, at every level. Triggers that were never sent have their defaults. The answer has the stored settings, without the defaults of those that were never set.',
-    input: Type.Object({
-      useNotificationService: Type.Optional(UseNotificationService),
-      notificationServiceConfig: Type.Optional(
-        described(NotificationServiceConfig, notificationServiceDescription),
-      ),
-    }),
+    input: Type.Object(
+      {
+        useNotificationService: Type.Optional(UseNotificationService),
+        notificationServiceConfig: Type.Optional(
+          described(NotificationServiceConfig, notificationServiceDescription),
+        ),
+      },
+      { 'x-conditions': { minProperties: 1 } },
+    ),
     output: NotificationServiceSettings,
     message: 'Notification configuration updated successfully.',
     errors: [

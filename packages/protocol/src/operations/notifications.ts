@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { CreateDocument, CreateOrganization, PageSize, PageToken } from '../base/fields.ts'
 import { ChosenId, DocumentId, idBatch, idFilter, NotificationId, OrganizationId } from '../base/ids.ts'
+import { allOf, anyOf, unless, withConditions } from '../base/conditions.ts'
 import { operation } from '../base/operation.ts'
 import { batch, choice, described, flag, maxBatchItems, v2Only } from '../base/schemas.ts'
 import {
@@ -31,6 +32,18 @@ const filters = {
   userId: Type.Optional(described(ChosenId, 'Only notifications for this user.')),
 }
 
+/** A user who gets a notification. */
+const NotifiedUser = withConditions(NotificationUser, anyOf('userId', 'email'))
+
+const texts = allOf('displayHeadlineMessageTemplate', 'displayBodyMessage')
+/** Somebody is notified: all users, or those in the list. */
+const recipients = {
+  not: {
+    properties: { notifyAll: { const: false }, notifyUsers: { maxItems: 0 } },
+    required: ['notifyAll', 'notifyUsers'],
+  },
+}
+
 const changes = 'One change, or a list of changes.'
 
 const notification = {
@@ -51,41 +64,49 @@ export const notifications = {
     summary: 'Notifies users about an event in a document.',
     description:
       'The users in `notifyUsers` get the notification in their personal list. All users of the organization are notified too, unless `notifyAll` is `false`. Users whose inbox preference is `NONE` are skipped. A notification with the same `notificationId` is overwritten.',
-    input: Type.Object({
-      organizationId: OrganizationId,
-      documentId: DocumentId,
-      createOrganization: Type.Optional(CreateOrganization),
-      createDocument: Type.Optional(CreateDocument),
-      actionUser: described(UserInput, 'The user who caused the notification.'),
-      ...notificationContent,
-      displayHeadlineMessageTemplate: described(
-        notificationContent.displayHeadlineMessageTemplate,
-        'Headline of the notification, with placeholders such as `{actionUser}`. Required unless `isNotificationResolverUsed` is true.',
-      ),
-      displayBodyMessage: described(
-        notificationContent.displayBodyMessage,
-        'Text of the notification. Required unless `isNotificationResolverUsed` is true.',
-      ),
-      notifyUsers: Type.Array(NotificationUser, {
-        maxItems: maxBatchItems,
-        description: 'Users who get the notification in their personal list, by id or email address.',
-      }),
-      notifyAll: Type.Optional(flag('Whether all users of the organization are notified. Default: true.')),
-      notificationId: Type.Optional(
-        described(
-          NotificationId,
-          'Id of the notification. An existing notification is overwritten. Default: a new id.',
+    input: Type.Object(
+      {
+        organizationId: OrganizationId,
+        documentId: DocumentId,
+        createOrganization: Type.Optional(CreateOrganization),
+        createDocument: Type.Optional(CreateDocument),
+        actionUser: described(UserInput, 'The user who caused the notification.'),
+        ...notificationContent,
+        displayHeadlineMessageTemplate: described(
+          notificationContent.displayHeadlineMessageTemplate,
+          'Headline of the notification, with placeholders such as `{actionUser}`. Required unless `isNotificationResolverUsed` is true.',
         ),
-      ),
-      notificationSource: v2Only(NotificationSource),
-      verifyUserPermissions: v2Only(
-        flag('True: only users who can read the document are notified. Default: false.'),
-      ),
-      isNotificationResolverUsed: v2Only(IsNotificationResolverUsed),
-      context: v2Only(described(NotificationContext, 'Data for your notification resolver. Stored as sent.')),
-      locationId: Type.Optional(LocationId),
-      location: Type.Optional(Location),
-    }),
+        displayBodyMessage: described(
+          notificationContent.displayBodyMessage,
+          'Text of the notification. Required unless `isNotificationResolverUsed` is true.',
+        ),
+        notifyUsers: Type.Array(NotifiedUser, {
+          maxItems: maxBatchItems,
+          description: 'Users who get the notification in their personal list, by id or email address.',
+        }),
+        notifyAll: Type.Optional(flag('Whether all users of the organization are notified. Default: true.')),
+        notificationId: Type.Optional(
+          described(
+            NotificationId,
+            'Id of the notification. An existing notification is overwritten. Default: a new id.',
+          ),
+        ),
+        notificationSource: v2Only(NotificationSource),
+        verifyUserPermissions: v2Only(
+          flag('True: only users who can read the document are notified. Default: false.'),
+        ),
+        isNotificationResolverUsed: v2Only(IsNotificationResolverUsed),
+        context: v2Only(
+          described(NotificationContext, 'Data for your notification resolver. Stored as sent.'),
+        ),
+        locationId: Type.Optional(LocationId),
+        location: Type.Optional(Location),
+      },
+      {
+        'x-conditions': { ...unless('isNotificationResolverUsed', true, texts), ...recipients },
+        'x-v1-conditions': { ...texts, ...recipients },
+      },
+    ),
     output: NewNotification,
     message: 'Notification added successfully.',
     errors: [
@@ -205,11 +226,14 @@ export const notifications = {
     summary: 'Deletes the notifications that match every filter.',
     description:
       'With `userId`, the notifications are removed only for that user, and deleted when no recipient is left. The answer has one outcome per sent id, or, without ids, one per notification that was found.',
-    input: Type.Object({
-      organizationId: OrganizationId,
-      ...filters,
-      notificationIds: Type.Optional(idBatch('Only notifications with these ids.')),
-    }),
+    input: Type.Object(
+      {
+        organizationId: OrganizationId,
+        ...filters,
+        notificationIds: Type.Optional(idBatch('Only notifications with these ids.')),
+      },
+      { 'x-conditions': anyOf('documentId', 'userId', 'notificationIds') },
+    ),
     output: Outcomes,
     message: 'Notification(s) deleted successfully.',
     errors: [

@@ -7,6 +7,7 @@ import {
   requiredIdFilter,
   UserId as AnyUserId,
 } from '../base/ids.ts'
+import { allOf, oneOf } from '../base/conditions.ts'
 import { operation } from '../base/operation.ts'
 import { described, flag, mapOf } from '../base/schemas.ts'
 import { NoData } from '../resources/outcomes.ts'
@@ -26,6 +27,13 @@ const userId = Type.Optional({
   description: 'Id of the user, instead of `user`.',
 })
 
+const namesUser = {
+  'x-conditions': {
+    if: allOf('userId'),
+    else: { properties: { user: allOf('userId') }, required: ['user'] },
+  },
+}
+
 const missingOrganizationId = {
   status: 'INVALID_ARGUMENT',
   message: 'permissions.resources[0].organizationId is required.',
@@ -43,11 +51,10 @@ export const permissions = {
     summary: 'Grants a user access to organizations, folders and documents.',
     description:
       'A user has one grant per resource. A second grant replaces role and expiry, including those in tokens that were issued before. The resources do not have to exist yet. An unknown user is created.',
-    input: Type.Object({
-      user,
-      userId,
-      permissions: described(PermissionsToAdd, 'The grants to add.'),
-    }),
+    input: Type.Object(
+      { user, userId, permissions: described(PermissionsToAdd, 'The grants to add.') },
+      namesUser,
+    ),
     output: NoData,
     message: 'Permissions added successfully.',
     errors: [{ status: 'INVALID_ARGUMENT', message: 'user.userId is required.' }, missingOrganizationId],
@@ -140,11 +147,10 @@ export const permissions = {
     summary: 'Removes grants of a user on organizations, folders and documents.',
     description:
       'Removes the grants on exactly these resources, including those in tokens that were issued before. A missing grant is not an error. A user who loses an organization also leaves its user groups. The profile stays. Removing a grant does not close a `public` document to the user, and documents are `public` by default: a user without a grant can write there, even a former viewer. To exclude users without a grant, set `accessType` to `restricted` with `documents.updateAccess`.',
-    input: Type.Object({
-      userId,
-      user,
-      permissions: described(PermissionsToRemove, 'The grants to remove.'),
-    }),
+    input: Type.Object(
+      { userId, user, permissions: described(PermissionsToRemove, 'The grants to remove.') },
+      namesUser,
+    ),
     output: NoData,
     message: 'Permissions removed successfully.',
     errors: [{ status: 'INVALID_ARGUMENT', message: 'userId is required.' }, missingOrganizationId],
@@ -166,18 +172,21 @@ export const permissions = {
     summary: 'Explains what a user may do with a document or folder, and why.',
     description:
       'Send `documentId` or `folderId`. The answer lists all levels that can give or define access, and names the rule of the specification that decided. The server does not store the tokens of users, so `now` is based on stored grants only; send the resources of a token as `assume.token` to include them. With `assume`, the answer also has the decision after the changes that `assume` describes. Nothing is stored.',
-    input: Type.Object({
-      organizationId: OrganizationId,
-      userId: AnyUserId,
-      documentId: Type.Optional(DocumentId),
-      folderId: Type.Optional(FolderId),
-      skipResourceExistenceValidation: Type.Optional(
-        flag(
-          'True: a document that does not exist is explained as if the user had just opened it. Default: false.',
+    input: Type.Object(
+      {
+        organizationId: OrganizationId,
+        userId: AnyUserId,
+        documentId: Type.Optional(DocumentId),
+        folderId: Type.Optional(FolderId),
+        skipResourceExistenceValidation: Type.Optional(
+          flag(
+            'True: a document that does not exist is explained as if the user had just opened it. Default: false.',
+          ),
         ),
-      ),
-      assume: Type.Optional(described(Assumption, 'Changes to try out. They are not made.')),
-    }),
+        assume: Type.Optional(described(Assumption, 'Changes to try out. They are not made.')),
+      },
+      { 'x-conditions': oneOf('documentId', 'folderId') },
+    ),
     output: PermissionExplanation,
     message: 'Permissions explained successfully.',
     errors: [

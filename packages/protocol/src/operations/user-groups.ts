@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { CreateOrganization } from '../base/fields.ts'
 import { idBatch, OrganizationId, UserGroupId } from '../base/ids.ts'
+import { allOf, unless } from '../base/conditions.ts'
 import { operation } from '../base/operation.ts'
 import { batch, flag, mapOf, v2Only } from '../base/schemas.ts'
 import { Outcomes } from '../resources/outcomes.ts'
@@ -73,13 +74,24 @@ export const userGroups = {
     effect: 'write',
     title: 'Delete Users from Group',
     summary: 'Removes some or all users from a group.',
-    input: Type.Object({
-      ...group,
-      userIds: Type.Optional(idBatch('Ids of the users to remove. Send either this or `deleteAll`.')),
-      deleteAll: Type.Optional(
-        flag('True: removes all users from the group. Send either this or `userIds`.'),
-      ),
-    }),
+    input: Type.Object(
+      {
+        ...group,
+        userIds: Type.Optional(idBatch('Ids of the users to remove. Send either this or `deleteAll`.')),
+        deleteAll: Type.Optional(
+          flag('True: removes all users from the group. Send either this or `userIds`.'),
+        ),
+      },
+      {
+        'x-conditions': {
+          ...unless('deleteAll', true, allOf('userIds')),
+          not: {
+            properties: { deleteAll: { const: true }, userIds: {} },
+            required: ['deleteAll', 'userIds'],
+          },
+        },
+      },
+    ),
     output: mapOf(GroupMemberOutcome),
     message: 'Deleted users from group successfully.',
     errors: [unknownGroup, { status: 'INVALID_ARGUMENT', message: 'Provide either userIds or deleteAll.' }],

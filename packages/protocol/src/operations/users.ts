@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { CreateDocument, CreateFolder, PageSize, PageToken, UserPageSize } from '../base/fields.ts'
 import { ChosenId, idBatch, idFilter, OrganizationId } from '../base/ids.ts'
+import { notBoth } from '../base/conditions.ts'
 import { type ErrorExample, operation } from '../base/operation.ts'
 import { batch, described, flag, mapOf, v2Only } from '../base/schemas.ts'
 import { Outcomes } from '../resources/outcomes.ts'
@@ -16,6 +17,7 @@ const level = {
   ),
   folderId: Type.Optional(described(ChosenId, 'Id of the folder. Send either this or `documentId`.')),
 }
+const oneLevel = { 'x-conditions': notBoth('documentId', 'folderId') }
 const bothLevelsSent: ErrorExample = {
   status: 'INVALID_ARGUMENT',
   message: 'Provide either documentId or folderId.',
@@ -33,15 +35,18 @@ export const users = {
     summary: 'Adds users to an organization, or to one of its documents or folders.',
     description:
       'With `documentId` or `folderId`, users are added only there. For a user who is already there, the sent fields are merged into the profile. Without `accessRole`, users get access, but a role that was sent elsewhere, such as `viewer` in a token, still applies. The organization is created unless `createOrganization` is false.',
-    input: Type.Object({
-      ...level,
-      createOrganization: v2Only(
-        flag('Whether to create the organization if it does not exist. Default: true.'),
-      ),
-      createDocument: v2Only(CreateDocument),
-      createFolder: v2Only(CreateFolder),
-      users: batch(MemberInput, 'The users to add.'),
-    }),
+    input: Type.Object(
+      {
+        ...level,
+        createOrganization: v2Only(
+          flag('Whether to create the organization if it does not exist. Default: true.'),
+        ),
+        createDocument: v2Only(CreateDocument),
+        createFolder: v2Only(CreateFolder),
+        users: batch(MemberInput, 'The users to add.'),
+      },
+      oneLevel,
+    ),
     output: Outcomes,
     message: 'User(s) processed successfully.',
     errors: [
@@ -143,10 +148,13 @@ export const users = {
     summary: 'Changes the profiles of users.',
     description:
       'Sent fields are merged into the profile, which all organizations share; `null` removes a field. `accessRole` changes only on the addressed level: the document, the folder or the organization.',
-    input: Type.Object({
-      ...level,
-      users: batch(MemberInput, 'The users to change, with the fields to change.'),
-    }),
+    input: Type.Object(
+      {
+        ...level,
+        users: batch(MemberInput, 'The users to change, with the fields to change.'),
+      },
+      oneLevel,
+    ),
     output: Outcomes,
     message: 'User(s) processed successfully.',
     errors: [bothLevelsSent],
@@ -175,7 +183,7 @@ export const users = {
     summary: 'Removes users from an organization, or from one of its documents or folders.',
     description:
       'A user who leaves the organization also leaves its user groups and loses access to everything inside it. The profile is deleted when the user belongs nowhere else. Tokens that were issued before no longer permit anything there. Removing a user does not close a `public` document to the user, and documents are `public` by default: a user without a grant can write there, even a former viewer. To exclude users without a grant, set `accessType` to `restricted` with `documents.updateAccess`.',
-    input: Type.Object({ ...level, userIds: idBatch('Ids of the users to remove.') }),
+    input: Type.Object({ ...level, userIds: idBatch('Ids of the users to remove.') }, oneLevel),
     output: Outcomes,
     message: 'User(s) deleted successfully.',
     errors: [bothLevelsSent],

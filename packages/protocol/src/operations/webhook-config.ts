@@ -43,10 +43,13 @@ export const webhookConfig = {
     summary: 'Changes the webhook settings of the API key.',
     description:
       'Sent fields are merged into the stored ones. The first call that enables the service enables the default triggers, unless this or an earlier call sends `triggers`: then only the triggers that were sent as true are on. The auth token is stored encrypted. Sending back the masked token keeps the stored token, and an empty string removes it.',
-    input: Type.Object({
-      useWebhookService: Type.Optional(UseWebhookService),
-      webhookServiceConfig: Type.Optional(described(WebhookServiceConfigInput, webhookServiceDescription)),
-    }),
+    input: Type.Object(
+      {
+        useWebhookService: Type.Optional(UseWebhookService),
+        webhookServiceConfig: Type.Optional(described(WebhookServiceConfigInput, webhookServiceDescription)),
+      },
+      { 'x-conditions': { minProperties: 1 } },
+    ),
     output: WebhookConfig,
     message: 'Webhook configuration updated successfully.',
     errors: [

@@ -103,7 +103,10 @@ export const webhookEndpoints = {
     summary: 'Changes an endpoint of the advanced webhooks.',
     description:
       'Fields that are not sent keep their value. Disabling an endpoint stops the attempts to deliver to it.',
-    input: Type.Object({ endpointId: EndpointId, url: Type.Optional(WebhookUrl), ...webhookEndpointFields }),
+    input: Type.Object(
+      { endpointId: EndpointId, url: Type.Optional(WebhookUrl), ...webhookEndpointFields },
+      { 'x-conditions': { minProperties: 2 } },
+    ),
     output: WebhookEndpoint,
     message: 'Advanced webhook endpoint updated successfully.',
     errors: [

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { longText } from '../base/fields.ts'
+import { allOf, when } from '../base/conditions.ts'
 import { ChosenId } from '../base/ids.ts'
 import { choice, described, flag, jsonObject, jsonValue, mapOf, openObject, text } from '../base/schemas.ts'
 import { Success } from './outcomes.ts'
@@ -39,22 +40,27 @@ const activityContent = {
 }
 
 /** An activity in a request (spec 21.1). */
-export const ActivityInput = Type.Object({
-  id: Type.Optional(
-    described(ChosenId, 'Id of the activity. An existing activity is overwritten. Default: a new id.'),
-  ),
-  featureType: FeatureType,
-  actionType: ActionType,
-  actionUser: described(UserInput, actionUser),
-  targetEntityId: Type.Optional(
-    described(ChosenId, 'Id of what the activity is about, such as a thread. Required for `custom`.'),
-  ),
-  targetSubEntityId: Type.Optional(
-    described(ChosenId, 'Id of the part of it that the activity is about, such as a comment.'),
-  ),
-  ...activityContent,
-  isActivityResolverUsed: Type.Optional(IsActivityResolverUsed),
-})
+export const ActivityInput = Type.Object(
+  {
+    id: Type.Optional(
+      described(ChosenId, 'Id of the activity. An existing activity is overwritten. Default: a new id.'),
+    ),
+    featureType: FeatureType,
+    actionType: ActionType,
+    actionUser: described(UserInput, actionUser),
+    targetEntityId: Type.Optional(
+      described(ChosenId, 'Id of what the activity is about, such as a thread. Required for `custom`.'),
+    ),
+    targetSubEntityId: Type.Optional(
+      described(ChosenId, 'Id of the part of it that the activity is about, such as a comment.'),
+    ),
+    ...activityContent,
+    isActivityResolverUsed: Type.Optional(IsActivityResolverUsed),
+  },
+  {
+    'x-conditions': when('featureType', 'custom', allOf('targetEntityId')),
+  },
+)
 export type ActivityInput = Type.Static<typeof ActivityInput>
 
 export const ActivityUpdate = Type.Object({ id: ActivityId, ...activityContent })

@@ -26,7 +26,10 @@ const settings = {
   ),
 }
 
-export const ActivityServiceConfigInput = Type.Object({ isEnabled: Type.Optional(isEnabled), ...settings })
+export const ActivityServiceConfigInput = Type.Object(
+  { isEnabled: Type.Optional(isEnabled), ...settings },
+  { 'x-conditions': { minProperties: 1 } },
+)
 export type ActivityServiceConfigInput = Type.Static<typeof ActivityServiceConfigInput>
 
 export const ActivityServiceConfig = Type.Object({ isEnabled, ...settings })

@@ -1,4 +1,5 @@
 import Type, { type TSchema } from 'typebox'
+import { when } from '../base/conditions.ts'
 import { shortText } from '../base/fields.ts'
 import { ChosenId, OrganizationId } from '../base/ids.ts'
 import { choice, described, flag, jsonObject, mapOf, openObject, text, v2Only } from '../base/schemas.ts'
@@ -42,12 +43,15 @@ export const builtInStatuses = {
 
 /** A status in an update. Only the type is required: without an id, the built-in status of that type applies. */
 export const StatusChange = openObject(
-  Type.Object({
-    id: Type.Optional(statusId),
-    name: Type.Optional(statusName),
-    type: StatusType,
-    ...statusLook,
-  }),
+  Type.Object(
+    {
+      id: Type.Optional(statusId),
+      name: Type.Optional(statusName),
+      type: StatusType,
+      ...statusLook,
+    },
+    { 'x-conditions': { dependentRequired: { id: ['name'] } } },
+  ),
 )
 
 export const Priority = openObject(
@@ -120,21 +124,29 @@ export const CommentContext = openObject(
 export const maxVisibleUsers = 200
 
 /** Who sees an annotation, besides the condition that the user can read the document (spec 25.6). */
-export const Visibility = Type.Object({
-  type: choice(
-    ['public', 'organizationPrivate', 'restricted'],
-    '`public`: everyone who can read the document. `organizationPrivate`: members of `organizationId`. `restricted`: the users in `userIds` and the author.',
-  ),
-  organizationId: Type.Optional(
-    described(
-      OrganizationId,
-      'The organization whose members see the annotation. Default: that of the call.',
+export const Visibility = Type.Object(
+  {
+    type: choice(
+      ['public', 'organizationPrivate', 'restricted'],
+      '`public`: everyone who can read the document. `organizationPrivate`: members of `organizationId`. `restricted`: the users in `userIds` and the author.',
     ),
-  ),
-  userIds: Type.Optional(
-    Type.Array(ChosenId, { maxItems: maxVisibleUsers, description: 'The users who see the annotation.' }),
-  ),
-})
+    organizationId: Type.Optional(
+      described(
+        OrganizationId,
+        'The organization whose members see the annotation. Default: that of the call.',
+      ),
+    ),
+    userIds: Type.Optional(
+      Type.Array(ChosenId, { maxItems: maxVisibleUsers, description: 'The users who see the annotation.' }),
+    ),
+  },
+  {
+    'x-conditions': when('type', 'restricted', {
+      properties: { userIds: { minItems: 1 } },
+      required: ['userIds'],
+    }),
+  },
+)
 export type Visibility = Type.Static<typeof Visibility>
 
 /** A proposed change. The server sets `status` of a new one to `pending`. Further keys are stored. */

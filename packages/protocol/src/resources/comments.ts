@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { unless } from '../base/conditions.ts'
 import { LastUpdated, shortText } from '../base/fields.ts'
 import { ActingUserId, ChosenId, DocumentId, OrganizationId, visibleCharacters } from '../base/ids.ts'
 import { maxIdLength } from '../base/limits.ts'
@@ -126,23 +127,43 @@ export const commentContent = {
   isCommentTextAvailable: Type.Optional(flag('Whether your application has the text. Stored as sent.')),
 }
 
+/** The comment has text, HTML or an attachment. */
+const hasContent = (...fields: readonly ('commentText' | 'commentHtml' | 'attachments')[]) => ({
+  anyOf: fields.map((field) => ({
+    properties: { [field]: field === 'attachments' ? { minItems: 1 } : { pattern: '\\S' } },
+    required: [field],
+  })),
+})
+
 const Author = described(
   UserInput,
   'The author. Required for backends. With a user token, the author is the user of the token.',
 )
 
 /** A new comment. */
-export const CommentData = Type.Object({
-  commentId: Type.Optional(described(CommentId, 'Id of the comment. Default: a new number.')),
-  ...commentContent,
-  from: Type.Optional(Author),
-  createdAt: Type.Optional(importedTime('When the comment was written, in Unix milliseconds. Default: now.')),
-  lastUpdated: Type.Optional(importedTime('When it was last changed, in Unix milliseconds. Default: now.')),
-  triggerNotification: v2Only(
-    flag('True: users are notified as if a client had written the comment. Default: false.'),
-  ),
-  triggerActivities: v2Only(flag('True: the comment is recorded as an activity. Default: false.')),
-})
+export const CommentData = Type.Object(
+  {
+    commentId: Type.Optional(described(CommentId, 'Id of the comment. Default: a new number.')),
+    ...commentContent,
+    from: Type.Optional(Author),
+    createdAt: Type.Optional(
+      importedTime('When the comment was written, in Unix milliseconds. Default: now.'),
+    ),
+    lastUpdated: Type.Optional(importedTime('When it was last changed, in Unix milliseconds. Default: now.')),
+    triggerNotification: v2Only(
+      flag('True: users are notified as if a client had written the comment. Default: false.'),
+    ),
+    triggerActivities: v2Only(flag('True: the comment is recorded as an activity. Default: false.')),
+  },
+  {
+    'x-conditions': unless(
+      'isCommentResolverUsed',
+      true,
+      hasContent('commentText', 'commentHtml', 'attachments'),
+    ),
+    'x-v1-conditions': unless('isCommentResolverUsed', true, hasContent('commentText', 'commentHtml')),
+  },
+)
 export type CommentData = Type.Static<typeof CommentData>
 
 export const NewComments = Type.Array(CommentData, {

@@ -48,13 +48,33 @@ export const editorFilter = {
   ),
 }
 
-/** The content of an editor in a request. */
-export const EditorContent = Type.Object({
-  ...editorRef,
-  data: CrdtData,
-  type: CrdtType,
-  contentKey: Type.Optional(ContentKey),
+/** The JSON that stands for content of a type. */
+const jsonOf = (type: string) => ({
+  type,
+  ...(type === 'object' && { additionalProperties: true }),
+  ...(type === 'array' && { items: {} }),
 })
+
+/** The content of an editor in a request. */
+export const EditorContent = Type.Object(
+  {
+    ...editorRef,
+    data: CrdtData,
+    type: CrdtType,
+    contentKey: Type.Optional(ContentKey),
+  },
+  {
+    'x-conditions': {
+      oneOf: Object.entries({ text: 'string', xml: 'string', map: 'object', array: 'array' }).map(
+        ([type, data]) => ({
+          type: 'object',
+          properties: { type: { type: 'string', const: type }, data: jsonOf(data) },
+          required: ['type', 'data'],
+        }),
+      ),
+    },
+  },
+)
 
 /** The content of an editor in an answer. */
 export const CrdtRecord = Type.Object({

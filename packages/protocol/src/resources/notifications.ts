@@ -36,6 +36,9 @@ export const NotificationPreferences = Type.Unsafe<Type.Static<typeof Channels> 
 )
 export type NotificationPreferences = Type.Static<typeof NotificationPreferences>
 
+/** Limits the channels of a user: far more than apps have. Without a limit a caller could fill the database (spec 18.6). */
+export const maxChannels = 20
+
 const metadata = {
   organizationId: text('Id of the organization.'),
   apiKey: text('Id of the API key.'),

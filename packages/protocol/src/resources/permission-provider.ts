@@ -36,15 +36,18 @@ export const PermissionProviderSettingsInput = Type.Object({
   ),
 })
 
-export const PermissionProviderConfigInput = Type.Object({
-  usePermissionProvider: Type.Optional(UsePermissionProvider),
-  permissionProviderConfig: Type.Optional(
-    described(
-      PermissionProviderSettingsInput,
-      `${settingsDescription} Fields that are not sent keep their value.`,
+export const PermissionProviderConfigInput = Type.Object(
+  {
+    usePermissionProvider: Type.Optional(UsePermissionProvider),
+    permissionProviderConfig: Type.Optional(
+      described(
+        PermissionProviderSettingsInput,
+        `${settingsDescription} Fields that are not sent keep their value.`,
+      ),
     ),
-  ),
-})
+  },
+  { 'x-conditions': { minProperties: 1 } },
+)
 
 const ProviderResourceType = choice(
   ['organization', 'folder', 'document', 'context'],

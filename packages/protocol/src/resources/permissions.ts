@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { AccessRole, EffectiveAccessType } from '../base/fields.ts'
+import { allOf, unless } from '../base/conditions.ts'
 import { ChosenId, UserId } from '../base/ids.ts'
 import { batch, choice, described, mapOf, maxBatchItems, text } from '../base/schemas.ts'
 
@@ -8,37 +9,48 @@ export const ResourceType = choice(
   'Kind of the resource. `context`: a field of the access context, whose id is `key:value`.',
 )
 
+/** Everything but an organization is in one. */
+const needsOrganization = {
+  'x-conditions': unless('type', 'organization', allOf('organizationId')),
+}
+
 /** Names the resource of a permission (spec 22.12). */
-export const ResourceReference = Type.Object({
-  type: ResourceType,
-  id: described(ChosenId, 'Id of the resource.'),
-  organizationId: Type.Optional(
-    described(
-      ChosenId,
-      'Id of the organization that contains the resource. Required, except for an organization, where it is ignored.',
+export const ResourceReference = Type.Object(
+  {
+    type: ResourceType,
+    id: described(ChosenId, 'Id of the resource.'),
+    organizationId: Type.Optional(
+      described(
+        ChosenId,
+        'Id of the organization that contains the resource. Required, except for an organization, where it is ignored.',
+      ),
     ),
-  ),
-})
+  },
+  needsOrganization,
+)
 export type ResourceReference = Type.Static<typeof ResourceReference>
 
 /** A resource, the role of a user on it, and the time when the role expires. */
-export const PermissionResource = Type.Object({
-  ...ResourceReference.properties,
-  accessRole: Type.Optional(
-    described(
-      AccessRole,
-      'What the user may do: a `viewer` reads, an `editor` reads and writes. Default: a role that was sent for the user before, there or on a less specific level, otherwise `editor`.',
+export const PermissionResource = Type.Object(
+  {
+    ...ResourceReference.properties,
+    accessRole: Type.Optional(
+      described(
+        AccessRole,
+        'What the user may do: a `viewer` reads, an `editor` reads and writes. Default: a role that was sent for the user before, there or on a less specific level, otherwise `editor`.',
+      ),
     ),
-  ),
-  expiresAt: Type.Optional(
-    Type.Number({
-      minimum: 1,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description:
-        'When the permission expires, in Unix seconds, rounded down. Values from 10^12 on are read as milliseconds. Default: never.',
-    }),
-  ),
-})
+    expiresAt: Type.Optional(
+      Type.Number({
+        minimum: 1,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description:
+          'When the permission expires, in Unix seconds, rounded down. Values from 10^12 on are read as milliseconds. Default: never.',
+      }),
+    ),
+  },
+  needsOrganization,
+)
 export type PermissionResource = Type.Static<typeof PermissionResource>
 
 export const TokenPermissions = Type.Object({

@@ -11,7 +11,9 @@ export const AdvancedWebhookConfig = Type.Object({
 })
 export type AdvancedWebhookConfig = Type.Static<typeof AdvancedWebhookConfig>
 
-export const AdvancedWebhookConfigInput = Type.Partial(AdvancedWebhookConfig)
+export const AdvancedWebhookConfigInput = Type.Partial(AdvancedWebhookConfig, {
+  'x-conditions': { minProperties: 1 },
+})
 
 const orNull = <T extends TSchema>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description })

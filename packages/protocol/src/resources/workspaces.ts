@@ -71,15 +71,18 @@ export const UseNotificationService = flag('Whether notifications can be added a
 export const EnablePrivateComments = flag('Whether users can make comments private. Backends always can.')
 
 /** The options of an API key in a request. */
-export const ApiKeyOptions = Type.Object({
-  enablePrivateComments: Type.Optional(EnablePrivateComments),
-  requireJwtToken: Type.Optional(RequireJwtToken),
-  requireAutoOrgUser: Type.Optional(RequireAutoOrgUser),
-  defaultDocumentAccessType: Type.Optional(DefaultDocumentAccessType),
-  documentCreation: Type.Optional(DocumentCreation),
-  useAdvancedQueries: Type.Optional(UseAdvancedQueries),
-  useNotificationService: Type.Optional(UseNotificationService),
-})
+export const ApiKeyOptions = Type.Object(
+  {
+    enablePrivateComments: Type.Optional(EnablePrivateComments),
+    requireJwtToken: Type.Optional(RequireJwtToken),
+    requireAutoOrgUser: Type.Optional(RequireAutoOrgUser),
+    defaultDocumentAccessType: Type.Optional(DefaultDocumentAccessType),
+    documentCreation: Type.Optional(DocumentCreation),
+    useAdvancedQueries: Type.Optional(UseAdvancedQueries),
+    useNotificationService: Type.Optional(UseNotificationService),
+  },
+  { 'x-conditions': { minProperties: 1, additionalProperties: false } },
+)
 
 export const PlanInfo = Type.Object({ type: text('Name of the plan.') })
 

@@ -9,6 +9,10 @@ type Schema = Field['schema']
 
 /** Returns the input with `value` in every field that v1 ignores; undefined if the schema has no such field. */
 function withNewerFields(schema: Schema, input: unknown, value: unknown): unknown {
+  if (schema.anyOf) {
+    const choices = schema.anyOf.map((one) => withNewerFields(one, input, value))
+    return choices.find((choice) => choice !== undefined)
+  }
   if (schema.type === 'array' && schema.items && Array.isArray(input)) {
     const changed = input.map((item) => withNewerFields(schema.items as Schema, item, value))
     return changed.includes(undefined) ? undefined : changed

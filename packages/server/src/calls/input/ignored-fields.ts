@@ -8,6 +8,11 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 /** Creates a filter that removes the fields which exist only since `v2`. Returns undefined if the schema has none. */
 export function createFieldFilter(schema: Schema): FieldFilter | undefined {
+  if (schema.anyOf) {
+    // A value that has another type is left as it is.
+    const drops = schema.anyOf.flatMap((one) => createFieldFilter(one) ?? [])
+    return drops.length === 0 ? undefined : (value) => drops.forEach((drop) => drop(value))
+  }
   if (schema.items) {
     const drop = createFieldFilter(schema.items)
     return drop && ((list) => Array.isArray(list) && list.forEach(drop))

@@ -1,4 +1,5 @@
 import type { ErrorExample, Operation, ApiVersion } from '@plenum/protocol'
+import { createFieldFilter } from '../../calls/input/ignored-fields.ts'
 import { explain } from '../../platform/validation/explain.ts'
 import { reasonOf, retryableCodes } from './components.ts'
 import { envelopeOf, httpStatusOfError, ownErrors, standardErrorsOf } from './errors.ts'
@@ -6,8 +7,9 @@ import { capital, type Schemas } from './schemas.ts'
 
 type Json = Record<string, unknown>
 
-export function requestBody({ input, body, example }: Operation, schemas: Schemas): Json {
-  const data = schemas.of(input)
+export function requestBody(operation: Operation, version: ApiVersion, schemas: Schemas): Json {
+  const { input, body, example } = operation
+  const data = schemas.of(input, version)
   const wrapped = { type: 'object', properties: { data }, ...(body !== 'optional' && { required: ['data'] }) }
   return {
     required: body !== 'optional',
@@ -15,12 +17,19 @@ export function requestBody({ input, body, example }: Operation, schemas: Schema
       'application/json': {
         schema: body === 'flat' ? { anyOf: [wrapped, data] } : wrapped,
         examples: {
-          request: { summary: 'A request', value: { data: example.input } },
+          request: { summary: 'A request', value: { data: exampleInput(operation, version) } },
           ...(body === 'flat' && { flat: { summary: 'The same without `data`', value: example.input } }),
         },
       },
     },
   }
+}
+
+/** The input of the example. Under v1 it has no fields that v1 ignores. */
+function exampleInput({ input, example }: Operation, version: ApiVersion): unknown {
+  const sent: unknown = structuredClone(example.input)
+  if (version === 'v1') createFieldFilter(input)?.(sent)
+  return sent
 }
 
 export function success(operation: Operation, version: ApiVersion, schemas: Schemas): Json {

@@ -1,11 +1,11 @@
-import { type Operation, operations } from '@plenum/protocol'
+import { type ApiVersion, type Operation, operations } from '@plenum/protocol'
 import { version } from '../../start/version.ts'
 import { errorSchemas, headers, parameters, securityOf, securitySchemes } from './components.ts'
 import { envelopeOf, standardErrors, standardErrorsOf } from './errors.ts'
 import { families } from './families.ts'
 import { failures, requestBody, success } from './messages.ts'
-import { notesOf } from './notes.ts'
-import { capital, createSchemas, sorted } from './schemas.ts'
+import { notesOf, notesOfV1 } from './notes.ts'
+import { capital, createSchemas, differsInV1, sorted } from './schemas.ts'
 
 type Json = Record<string, unknown>
 
@@ -39,7 +39,6 @@ export function buildOpenApi(): object {
   for (const [{ title }, family, verbs] of table) {
     for (const [verb, operation] of verbs) {
       const name = capital(family) + capital(verb)
-      requestBodies[name] = requestBody(operation, schemas)
       const failureResponses = Object.fromEntries(
         failures(operation).map(([code, response]) => [
           code,
@@ -47,6 +46,8 @@ export function buildOpenApi(): object {
         ]),
       )
       for (const { version, url, title: summary, suffix, isAlias } of pathsOf(operation)) {
+        const body = version === 'v1' && differsInV1(operation.input) ? `${name}V1` : name
+        requestBodies[body] ??= requestBody(operation, version, schemas)
         const hasOwnMessage = version === 'v1' && operation.v2Message !== undefined
         const answer = respond(hasOwnMessage ? `${name}V1` : name, success(operation, version, schemas))
         paths[url] = {
@@ -54,13 +55,13 @@ export function buildOpenApi(): object {
             tags: [title],
             operationId: `${family}.${verb}${suffix}`,
             summary,
-            description: descriptionOf(operation),
+            description: descriptionOf(operation, version),
             ...(isAlias && { deprecated: true }),
             security: securityOf[operation.access],
             ...(operation.effect === 'write' && {
               parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }],
             }),
-            requestBody: { $ref: `#/components/requestBodies/${name}` },
+            requestBody: { $ref: `#/components/requestBodies/${body}` },
             responses: { [operation.successStatus ?? 200]: answer, ...failureResponses },
           },
         }
@@ -114,8 +115,15 @@ export function pathsOf({ title, versions, path, aliases = [] }: Operation) {
   ])
 }
 
-const descriptionOf = (operation: Operation): string =>
-  [operation.summary, operation.description, ...notesOf(operation)].filter(Boolean).join(' ')
+const descriptionOf = (operation: Operation, version: ApiVersion): string =>
+  [
+    operation.summary,
+    operation.description,
+    ...notesOf(operation),
+    ...(version === 'v1' ? notesOfV1(operation.input) : []),
+  ]
+    .filter(Boolean)
+    .join(' ')
 
 /** A response with only standard errors is named after these errors, so that operations share it. */
 function failureName(operation: string, code: number, response: Json): string {

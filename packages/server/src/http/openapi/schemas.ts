@@ -1,4 +1,5 @@
 import * as protocol from '@plenum/protocol'
+import type { ApiVersion } from '@plenum/protocol'
 
 export type JsonSchema = { [keyword: string]: unknown }
 
@@ -58,10 +59,55 @@ interface NamedSchema {
   shape: string
 }
 
-/** The schema without its description, as text to compare. */
+/** The schema with its conditions and without its description, as text to compare. */
 function shapeOf(schema: JsonSchema): string {
   const { description: _, ...shape } = plain(schema)
-  return JSON.stringify(shape)
+  return JSON.stringify([shape, conditionsOf(schema, 'v1'), conditionsOf(schema, 'v2')])
+}
+
+/** The conditions on the fields of an object together (`packages/protocol/src/base/conditions.ts`). */
+const conditionsOf = (schema: JsonSchema, version: ApiVersion) =>
+  ((version === 'v1' && schema['x-v1-conditions']) || schema['x-conditions']) as JsonSchema | undefined
+
+/**
+ * A map whose keys have a schema, without the keys that it names: generators of clients make of both a type that does not
+ * compile, because a named key may be absent.
+ */
+function asMap({ properties, ...schema }: JsonSchema): JsonSchema {
+  return properties === undefined || isSchema(schema.additionalProperties)
+    ? schema
+    : { ...schema, properties }
+}
+
+/** Adds conditions to a schema. Those on single fields are added to the fields. */
+function withConditions(
+  schema: JsonSchema,
+  { required = [], properties = {}, ...others }: JsonSchema = {},
+): JsonSchema {
+  const stricter = Object.entries(properties as Record<string, JsonSchema>).map(([key, field]) => [
+    key,
+    { ...(schema.properties as Record<string, JsonSchema>)[key], ...field },
+  ])
+  const all = [...((schema.required ?? []) as string[]), ...(required as string[])]
+  return {
+    ...schema,
+    ...(stricter.length > 0 && {
+      properties: { ...(schema.properties as object), ...Object.fromEntries(stricter) },
+    }),
+    ...(all.length > 0 && { required: [...new Set(all)] }),
+    ...others,
+  }
+}
+
+/** Whether the schema has, at any depth, a field that v1 ignores or conditions that differ under v1. */
+export const differsInV1 = (schema: object): boolean =>
+  /"x-since":"v2"|"x-v1-conditions":/.test(JSON.stringify(schema))
+
+/** The schema as v1 has it: without the fields that v1 ignores. */
+function asInV1({ properties, ...schema }: JsonSchema): JsonSchema {
+  if (!isSchema(properties)) return schema
+  const older = Object.entries(properties).filter(([, field]) => (field as JsonSchema)['x-since'] !== 'v2')
+  return { properties: Object.fromEntries(older), ...schema }
 }
 
 /** The schemas that the protocol exports, by the value that they share with their copies, in the order of their names. */
@@ -94,37 +140,46 @@ export function createSchemas() {
   const named = namedSchemas()
   const components: Record<string, JsonSchema> = {}
 
-  function refer(name: string, schema: JsonSchema): JsonSchema {
-    if (!(name in components)) {
+  /** A component that v1 has in another form has a name of its own for it. */
+  function refer(name: string, schema: JsonSchema, version: ApiVersion): JsonSchema {
+    const unique = version === 'v1' && differsInV1(schema) ? `${name}V1` : name
+    if (!(unique in components)) {
       // Added before it is converted, because the schema may refer to itself.
-      components[name] = {}
-      components[name] = convertInner(schema)
+      components[unique] = {}
+      components[unique] = convertInner(schema, version)
     }
-    return { $ref: `#/components/schemas/${name}` }
+    return { $ref: `#/components/schemas/${unique}` }
   }
 
-  function convert(schema: JsonSchema): JsonSchema {
+  function convert(schema: JsonSchema, version: ApiVersion): JsonSchema {
     const known = nameGiver(schema, named.get(anchorOf(schema)) ?? [])
-    if (!known) return convertInner(schema)
+    if (!known) return convertInner(schema, version)
     const { description } = schema
     return {
-      ...refer(known.name, known.schema),
+      ...refer(known.name, known.schema, version),
       ...(description !== known.schema.description && { description }),
     }
   }
 
-  function convertInner(schema: JsonSchema): JsonSchema {
-    const { $defs, $ref, ...rest } = schema
-    if (typeof $ref !== 'string') return { ...typesOf(schema), ...rebuild(schema, convert) }
+  function convertInner(schema: JsonSchema, version: ApiVersion): JsonSchema {
+    const inner = (one: JsonSchema) => convert(one, version)
+    const { $defs, $ref, ...rest } = version === 'v1' ? asInV1(schema) : schema
+    if (typeof $ref !== 'string') {
+      return {
+        ...typesOf(schema),
+        ...withConditions(rebuild(asMap(rest), inner), conditionsOf(schema, version)),
+      }
+    }
     const target = ($defs as Record<string, JsonSchema> | undefined)?.[$ref]
-    const reference = target ? refer($ref, target) : { $ref: `#/components/schemas/${$ref}` }
-    return { ...reference, ...rebuild(rest, convert) }
+    const reference = target ? refer($ref, target, version) : { $ref: `#/components/schemas/${$ref}` }
+    return { ...reference, ...rebuild(rest, inner) }
   }
 
   return {
     components,
-    /** Converts a declared schema. The result may refer to components. */
-    of: (declared: object): JsonSchema => convert(declared as JsonSchema),
+    /** Converts a declared schema, as the version has it. The result may refer to components. */
+    of: (declared: object, version: ApiVersion = 'v2'): JsonSchema =>
+      convert(declared as JsonSchema, version),
   }
 }
 

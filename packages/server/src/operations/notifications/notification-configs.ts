@@ -1,12 +1,10 @@
-import { ApiError, type NotificationPreferences, type Operations } from '@plenum/protocol'
+import { ApiError, maxChannels, type NotificationPreferences, type Operations } from '@plenum/protocol'
 import type { Handlers } from '../../calls/call.ts'
 import * as configs from '../../store/notifications/configs.ts'
 import { actingUserId, denied } from '../shared/calling-user.ts'
 import { unique } from '../shared/batches.ts'
 import { requireOpen } from './open-organization.ts'
 
-/** Far more channels than apps have. Without a limit a caller could fill the database with channel names. */
-const maxChannels = 20
 const maxChannelLength = 100
 
 export const notificationConfigHandlers: Handlers<

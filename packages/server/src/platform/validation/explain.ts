@@ -24,6 +24,10 @@ export interface Schema {
   'x-invalid'?: string
   /** The field exists since this version; `v1` ignores it. */
   'x-since'?: 'v2'
+  /** Conditions on the fields together: see `packages/protocol/src/base/conditions.ts`. */
+  'x-conditions'?: Readonly<Record<string, unknown>>
+  /** The conditions that apply under `v1` instead. */
+  'x-v1-conditions'?: Readonly<Record<string, unknown>>
   /** A field of a message of `/realtime` that is stored: see `packages/protocol/src/messages/fields.ts`. */
   'x-stored'?: boolean
 }
