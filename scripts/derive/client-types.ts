@@ -42,9 +42,17 @@ function familyFile(
     const input = operation.input as Field
     declarations.push(inputText(`${name}Input`, input, used))
     const optional = input.required?.length ? '' : '?'
-    const answer = answerText(`${name}Output`, operation.output, declarations, used)
-    const parameters = `input${optional}: ${name}Input, options?: CallOptions`
-    return `${comment(methodNotes(operation), '  ')}  ${verb}(${parameters}): Promise<Result<${answer}>>\n`
+    const signature = (input: string, answer: string) =>
+      `${comment(methodNotes(operation), '  ')}  ${verb}(input${optional}: ${input}, options?: CallOptions): Promise<Result<${answer}>>\n`
+    const { groupedBy, output } = operation
+    const all = signature(`${name}Input`, answerText(`${name}Output`, output, declarations, used))
+    if (groupedBy === undefined) return all
+    const [list, map] = (output as Field).anyOf ?? []
+    if (!list || !map) throw new Error(`${name} must have two outputs.`)
+    const forInput = (type: string, answer: Field) =>
+      signature(`${name}Input & { ${type} }`, typeText(name, answer, used))
+    // The last one is for inputs of which the compiler does not know whether they group.
+    return forInput(`${groupedBy}?: false`, list) + forInput(`${groupedBy}: true`, map) + all
   })
   const { description } = families[family as protocol.Family]
   const api = `${comment([description], '')}export interface ${capital(family)}Operations {\n${methods.join('')}}\n`

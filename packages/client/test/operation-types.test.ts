@@ -1,6 +1,6 @@
 import { expect, expectTypeOf, test } from 'vitest'
 import type { Family, Input, Operation, Operations, Output } from '@plenum/protocol'
-import type { Client } from '../src/rest.ts'
+import type { Client, CommentAnnotation, User } from '../src/rest.ts'
 
 /** The named keys of an object type, without its index signature. */
 type NamedKeys<T> = keyof { [K in keyof T as string extends K ? never : K]: T[K] } & keyof T
@@ -46,4 +46,30 @@ test('[K14] the client types accept the same values as the schemas of the operat
   expectTypeOf<IsSame<{ a?: string }, { a?: string; b?: string }>>().toEqualTypeOf<false>()
   expectTypeOf<IsSame<{ a: { b: string }[] }, { a: { b: number }[] }>>().toEqualTypeOf<false>()
   expectTypeOf<IsSame<{ a: string }, { a?: string }>>().toEqualTypeOf<false>()
+})
+
+test('[K14.1] the type of a list follows groupByDocumentId, and a document that was read has documentId', () => {
+  // Only the compiler runs it.
+  const read = (client: Client, groupByDocumentId: boolean) => {
+    const { users, commentAnnotations, documents } = client
+    const one = { organizationId: 'o' }
+    return {
+      users: users.get(one),
+      notGrouped: users.get({ ...one, groupByDocumentId: false }),
+      usersByDocument: users.get({ ...one, allDocuments: true, groupByDocumentId: true }),
+      unknown: users.get({ ...one, groupByDocumentId }),
+      annotations: commentAnnotations.get(one),
+      annotationsByDocument: commentAnnotations.get({ ...one, groupByDocumentId: true }),
+      documents: documents.get(one),
+    }
+  }
+  type Data = { [K in keyof ReturnType<typeof read>]: Awaited<ReturnType<typeof read>[K]>['data'] }
+  expectTypeOf<Data['users']>().toEqualTypeOf<User[]>()
+  expectTypeOf<Data['notGrouped']>().toEqualTypeOf<User[]>()
+  expectTypeOf<Data['usersByDocument']>().toEqualTypeOf<Record<string, User[]>>()
+  expectTypeOf<Data['unknown']>().toEqualTypeOf<User[] | Record<string, User[]>>()
+  expectTypeOf<Data['annotations']>().toEqualTypeOf<(CommentAnnotation | null)[]>()
+  expectTypeOf<Data['annotationsByDocument']>().toEqualTypeOf<Record<string, CommentAnnotation[]>>()
+  expectTypeOf<Data['documents'][number]['documentId']>().toEqualTypeOf<string>()
+  expect(read).toBeTypeOf('function')
 })

@@ -120,7 +120,8 @@ export interface AuthOperations {
    * token, until a later grant or removal overrides them. Documents are `public` by default, so every user
    * token of the API key can open all of its documents, including those that the token does not name.
    * `defaultDocumentAccessType` of Update API Key Config changes that. `server` and `rest-api` cannot be user
-   * ids: writes by your backend are stored under them.
+   * ids: writes by your backend are stored under them. If required fields are missing, `details.missing`
+   * names all of them.
    *
    * `POST /v2/auth/generate_token`
    */

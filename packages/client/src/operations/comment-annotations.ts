@@ -576,6 +576,22 @@ export interface CommentAnnotationsOperations {
    *
    * `POST /v2/commentannotations/get`
    */
+  get(input: CommentAnnotationsGetInput & { groupByDocumentId?: false }, options?: CallOptions): Promise<Result<(CommentAnnotation | null)[]>>
+  /**
+   * Reads annotations with their comments. v1 requires `documentId`, has no pages and returns times in ISO
+   * 8601. With `annotationIds`, the answer has `null` in the place of each annotation that does not exist.
+   * Requires the option `useAdvancedQueries` of the API key, which is on by default.
+   *
+   * `POST /v2/commentannotations/get`
+   */
+  get(input: CommentAnnotationsGetInput & { groupByDocumentId: true }, options?: CallOptions): Promise<Result<Record<string, CommentAnnotation[]>>>
+  /**
+   * Reads annotations with their comments. v1 requires `documentId`, has no pages and returns times in ISO
+   * 8601. With `annotationIds`, the answer has `null` in the place of each annotation that does not exist.
+   * Requires the option `useAdvancedQueries` of the API key, which is on by default.
+   *
+   * `POST /v2/commentannotations/get`
+   */
   get(input: CommentAnnotationsGetInput, options?: CallOptions): Promise<Result<(CommentAnnotation | null)[] | Record<string, CommentAnnotation[]>>>
   /**
    * Changes annotations of a document. Without selectors, all annotations of the document are changed, up to

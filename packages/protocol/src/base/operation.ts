@@ -56,6 +56,11 @@ export interface Operation {
   output: TSchema
   /** Keys beside `data` in a successful answer that has a next page. */
   paging?: readonly ('nextPageToken' | 'pageToken')[]
+  /**
+   * `output` is a union: of a list, and of a map for inputs in which this field is true. The methods of the client have a type
+   * for each.
+   */
+  groupedBy?: 'groupByDocumentId'
   message: string
   /** The HTTP status of a success. 202: the work continues after the answer. Default: 200. */
   successStatus?: 202

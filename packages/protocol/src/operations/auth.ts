@@ -41,15 +41,32 @@ export const auth = {
     title: 'Generate Token',
     summary: 'Issues a signed token for a user, with permissions.',
     description:
-      'The token is a JWT (ES256) that expires 48 hours after its issue. The public keys that verify it are at `/.well-known/jwks.json`. Further keys of `userProperties` become claims. Nothing is stored: the permissions apply to the sessions that use the token, until a later grant or removal overrides them. Documents are `public` by default, so every user token of the API key can open all of its documents, including those that the token does not name. `defaultDocumentAccessType` of Update API Key Config changes that. `server` and `rest-api` cannot be user ids: writes by your backend are stored under them.',
-    input: Type.Object({
-      userId: UserId,
-      userProperties: described(UserProperties, userProperties),
-      permissions: described(TokenPermissions, 'What the token permits.'),
-    }),
+      'The token is a JWT (ES256) that expires 48 hours after its issue. The public keys that verify it are at `/.well-known/jwks.json`. Further keys of `userProperties` become claims. Nothing is stored: the permissions apply to the sessions that use the token, until a later grant or removal overrides them. Documents are `public` by default, so every user token of the API key can open all of its documents, including those that the token does not name. `defaultDocumentAccessType` of Update API Key Config changes that. `server` and `rest-api` cannot be user ids: writes by your backend are stored under them. If required fields are missing, `details.missing` names all of them.',
+    input: Type.Object(
+      {
+        userId: UserId,
+        userProperties: described(UserProperties, userProperties),
+        permissions: described(TokenPermissions, 'What the token permits.'),
+      },
+      { 'x-reports-all-missing': true },
+    ),
     output: UserToken,
     message: 'Token generated successfully.',
     errors: [
+      {
+        status: 'INVALID_ARGUMENT',
+        message: 'userId is required.',
+        details: {
+          missing: [
+            'userId',
+            'userProperties',
+            'userProperties.name',
+            'userProperties.email',
+            'permissions',
+            'permissions.resources',
+          ],
+        },
+      },
       reservedName,
       invalidEmail,
       { status: 'INVALID_ARGUMENT', message: 'permissions.resources[0].organizationId is required.' },

@@ -218,6 +218,7 @@ export const commentAnnotations = {
       Type.Array(Type.Union([CommentAnnotationSchema, Type.Null()])),
       mapOf(Type.Array(CommentAnnotationSchema)),
     ]),
+    groupedBy: 'groupByDocumentId',
     paging: ['nextPageToken'],
     message: 'Annotations fetched successfully.',
     v2Message: {

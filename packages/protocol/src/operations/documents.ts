@@ -100,6 +100,7 @@ export const documents = {
       output: [
         {
           id: 'doc_1',
+          documentId: 'doc_1',
           documentName: 'Plan',
           disabled: false,
           accessType: 'public',

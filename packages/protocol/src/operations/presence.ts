@@ -3,7 +3,7 @@ import { DocumentId, idBatch, OrganizationId } from '../base/ids.ts'
 import { operation } from '../base/operation.ts'
 import { batch } from '../base/schemas.ts'
 import { Success } from '../resources/outcomes.ts'
-import { PresenceUser } from '../resources/presence.ts'
+import { PresenceOutcome, PresenceUser } from '../resources/presence.ts'
 
 const documentRef = { organizationId: OrganizationId, documentId: DocumentId }
 const document = { organizationId: 'org_1', documentId: 'doc_1' }
@@ -18,9 +18,9 @@ export const presence = {
     title: 'Add Presence',
     summary: 'Shows users as present in a document.',
     description:
-      'A user who is already present is overwritten. Users stay until they are deleted, or for 24 hours without an update. A backend can add at most 1,000 users to a document. The organization and the document are created if they do not exist.',
+      'A user who is already present is overwritten. Users stay until they are deleted, or for 24 hours without an update. A backend can add at most 1,000 users to a document. The organization and the document are created if they do not exist. Other fields than those below are ignored, and the answer names them.',
     input: Type.Object({ ...documentRef, users: batch(PresenceUser, 'The users to add.') }),
-    output: Success,
+    output: PresenceOutcome,
     message: 'Presence added successfully.',
     errors: [
       {
@@ -45,12 +45,12 @@ export const presence = {
     title: 'Update Presence',
     summary: 'Changes users who are present in a document.',
     description:
-      'Only the sent fields change. A user who is sent without further fields stays present for another 24 hours. Users who are not present are ignored.',
+      'Only the sent fields change. A user who is sent without further fields stays present for another 24 hours. Users who are not present are ignored. The answer names ignored fields.',
     input: Type.Object({
       ...documentRef,
       users: batch(PresenceUser, 'The users to change, with the fields to change.'),
     }),
-    output: Success,
+    output: PresenceOutcome,
     message: 'Presence updated successfully.',
     example: {
       input: { ...document, users: [{ userId: 'user_1', status: 'away' }] },

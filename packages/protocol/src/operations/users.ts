@@ -86,6 +86,7 @@ export const users = {
       pageToken: v2Only(PageToken),
     }),
     output: Type.Union([Type.Array(User), mapOf(Type.Array(User))]),
+    groupedBy: 'groupByDocumentId',
     paging: ['nextPageToken'],
     message: 'User(s) retrieved successfully.',
     errors: [

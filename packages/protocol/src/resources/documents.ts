@@ -17,6 +17,7 @@ export const DocumentDisabled = flag('While true, users can neither read nor wri
 export const Document = openObject(
   Type.Object({
     id: text('Id of the document.'),
+    documentId: text('Id of the document, under the name that it has in requests.'),
     documentName: Type.Optional(text('Display name of the document.')),
     folderId: Type.Optional(
       text('Id of the folder that contains the document. Absent if it is in no folder.'),

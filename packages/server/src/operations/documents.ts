@@ -224,6 +224,7 @@ async function present(
     await pause()
     const fields = {
       id: documentId,
+      documentId,
       ...(folderId !== null && { folderId }),
       accessType: accessTypeAt(caller, tree, folderId ?? root, accessType),
       disabled,

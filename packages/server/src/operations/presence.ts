@@ -1,4 +1,4 @@
-import { ApiError, type Operations } from '@plenum/protocol'
+import { ApiError, type Operations, type PresenceOutcome, PresenceUser } from '@plenum/protocol'
 import type { Handlers } from '../calls/call.ts'
 import type { Db } from '../store/engine/db.ts'
 import * as presence from '../store/documents/presence.ts'
@@ -37,17 +37,17 @@ export const presenceHandlers: Handlers<Operations['presence']> = {
     )
     await presence.put(db, apiKey, input, await withLooks(db, apiKey, items), now)
     signal({ kind: 'presence', organizationId, documentId, userIds })
-    return { success: true }
+    return outcomeOf(input.users)
   },
 
   async update({ input, caller: { apiKey }, db, now, signal }) {
     const { organizationId, documentId } = input
     const items = byId(input.users, (user) => user.userId)
     const present = await presence.findMany(db, apiKey, input, [...items.keys()], now)
-    const changed = present.map((entry) => ({ ...entry, ...items.get(entry.userId) }))
+    const changed = present.map((entry) => ({ ...sentOf(entry), ...items.get(entry.userId) }))
     await presence.put(db, apiKey, input, await withLooks(db, apiKey, changed), now)
     signal({ kind: 'presence', organizationId, documentId, userIds: changed.map(({ userId }) => userId) })
-    return { success: true }
+    return outcomeOf(input.users)
   },
 
   async delete({ input, caller: { apiKey }, db, signal }) {
@@ -57,6 +57,28 @@ export const presenceHandlers: Handlers<Operations['presence']> = {
     signal({ kind: 'presence', organizationId, documentId, userIds, removed: true })
     return { success: true }
   },
+}
+
+/** What a backend sent for the entry. */
+const sentOf = ({ data, sentLook, ...entry }: presence.PresenceEntry): PresenceUser => ({
+  ...entry,
+  ...sentLook,
+  ...(data !== undefined && { data: JSON.parse(data) as Record<string, unknown> }),
+})
+
+/** Names at most this many ignored fields. */
+const maxIgnoredFields = 20
+
+/** Success, with the names of the fields that were ignored: a caller who misspelled one would not notice otherwise. */
+function outcomeOf(users: readonly PresenceUser[]): PresenceOutcome {
+  const ignoredFields: string[] = []
+  for (const [index, user] of users.entries()) {
+    for (const field of Object.keys(user)) {
+      if (ignoredFields.length === maxIgnoredFields) break
+      if (!Object.hasOwn(PresenceUser.properties, field)) ignoredFields.push(`users[${index}].${field}`)
+    }
+  }
+  return { success: true, ...(ignoredFields.length > 0 && { ignoredFields }) }
 }
 
 /** Adds to each entry the photo and color of its user. */

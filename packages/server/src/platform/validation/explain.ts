@@ -22,6 +22,8 @@ export interface Schema {
    * fault.
    */
   'x-invalid'?: string
+  /** On an input: if required fields are missing, also inside its fields, the details of the error name all of them. */
+  'x-reports-all-missing'?: boolean
   /** The field exists since this version; `v1` ignores it. */
   'x-since'?: 'v2'
   /** Conditions on the fields together: see `packages/protocol/src/base/conditions.ts`. */
@@ -70,7 +72,7 @@ const article = {
   null: 'null',
 } as const
 
-function hasType(type: NonNullable<Schema['type']>, value: unknown): boolean {
+export function hasType(type: NonNullable<Schema['type']>, value: unknown): boolean {
   switch (type) {
     case 'object':
       return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -108,7 +110,7 @@ function explainUnion(
 }
 
 function explainString(schema: Schema, value: string, name: string, isOptional: boolean): string | undefined {
-  if (schema.minLength && value.trim() === '') {
+  if (isBlank(schema, value)) {
     return schema['x-missing'] ?? `${name} ${isOptional ? 'must not be empty' : 'is required'}.`
   }
   if (schema.maxLength !== undefined && isLonger(value, schema.maxLength)) {
@@ -178,3 +180,7 @@ function explainFields(schema: Schema, value: Record<string, unknown>, path: str
   }
   return undefined
 }
+
+/** Whether a text that must not be empty is blank. It counts as missing. */
+export const isBlank = ({ minLength = 0 }: Schema, value: unknown): boolean =>
+  minLength > 0 && typeof value === 'string' && value.trim() === ''

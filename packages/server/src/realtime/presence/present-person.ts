@@ -240,9 +240,10 @@ function showBackendEntry(entry: PresenceEntry, client: PresentClient | undefine
     name: entry.name ?? identity?.name,
     email: entry.email ?? identity?.email,
     ...(identity ?? entry).look,
+    ...entry.sentLook,
     onlineStatus: status,
   }
-  const json = flatText(`${openJsonOf(head, client?.data, 'rest')},"timestamp":${lastUpdated}}`)
+  const json = flatText(`${openJsonOf(head, entry.data ?? client?.data, 'rest')},"timestamp":${lastUpdated}}`)
   return { json, comparedLength: json.length, status, changedAt: lastUpdated, sourceClient: undefined }
 }
 

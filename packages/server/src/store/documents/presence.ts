@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { PresenceStatus, PresenceUser } from '@plenum/protocol'
+import { ApiError, type PresenceStatus, type PresenceUser } from '@plenum/protocol'
 import type { Db } from '../engine/db.ts'
 import { deleteSome } from '../engine/some-rows.ts'
 import { inLockOrder } from '../engine/lock-order.ts'
@@ -14,6 +14,10 @@ export interface PresenceEntry {
   email?: string
   /** The look that the user's profile had when the entry was written. */
   look: Look
+  /** The look that the backend sent. It is shown instead of that of the profile. */
+  sentLook?: Partial<Look>
+  /** JSON of an object. */
+  data?: string
   status: PresenceStatus
   source: 'rest'
   lastUpdated: number
@@ -49,14 +53,14 @@ export async function put(
   await db
     .insertInto('presence')
     .values(
-      inLockOrder(users, (user) => user.userId).map(({ userId, status = 'online', name, email, look }) => ({
+      inLockOrder(users, (user) => user.userId).map(({ userId, status = 'online', look, ...sent }) => ({
         api_key: apiKey,
         organization_id: organizationId,
         document_id: documentId,
         user_id: userId,
         source: 'rest' as const,
         status,
-        data: JSON.stringify({ name, email, ...look }),
+        data: contentOf(userId, look, sent),
         last_updated: now,
       })),
     )
@@ -69,6 +73,18 @@ export async function put(
       })),
     )
     .execute()
+}
+
+/** Limits the data of an entry, in bytes of JSON: a list of 1,000 entries is read at once. */
+const maxDataBytes = 2048
+
+function contentOf(userId: string, look: Look, sent: Partial<PresenceUser>): string {
+  const { name, email, photoUrl, color, data } = sent
+  if (data && Buffer.byteLength(JSON.stringify(data)) > maxDataBytes) {
+    const message = `The data of user ${userId} must have at most ${maxDataBytes} bytes as JSON.`
+    throw new ApiError('INVALID_ARGUMENT', message)
+  }
+  return JSON.stringify({ name, email, ...look, sentLook: { photoUrl, color }, ...(data && { data }) })
 }
 
 /** The entries of a document that have not expired, ordered by user id. */
@@ -123,13 +139,17 @@ const unexpired = (db: Db, apiKey: string, { organizationId, documentId }: Docum
     .where('last_updated', '>', now - retentionMs)
     .orderBy('user_id')
 
+type Content = Pick<PresenceEntry, 'name' | 'email' | 'sentLook'> & Partial<Look> & { data?: object }
+
 type Row = Awaited<ReturnType<ReturnType<typeof unexpired>['execute']>>[number]
 
 function toEntry(row: Row): PresenceEntry {
-  const { photoUrl, color, ...names } = parse<Pick<PresenceEntry, 'name' | 'email'> & Partial<Look>>(row.data)
+  const { photoUrl, color, sentLook, data, ...names } = parse<Content>(row.data)
   return {
     ...names,
     look: lookOf(row.user_id, { photoUrl, color }),
+    ...(sentLook && Object.keys(sentLook).length > 0 && { sentLook }),
+    ...(data !== undefined && { data: JSON.stringify(data) }),
     userId: row.user_id,
     status: row.status,
     source: row.source,

@@ -25,8 +25,8 @@ describe.each(stores)('documents.add on %s', (store) => {
       },
     })
     expect(await all(tenant)).toEqual([
-      { ...plain, id: 'd1', documentName: 'Doc', project: { id: 7 } },
-      { ...plain, id: 'd2', accessType: 'restricted' },
+      { ...plain, id: 'd1', documentId: 'd1', documentName: 'Doc', project: { id: 7 } },
+      { ...plain, id: 'd2', documentId: 'd2', accessType: 'restricted' },
     ])
   })
 
@@ -46,10 +46,10 @@ describe.each(stores)('documents.add on %s', (store) => {
       },
     ]
     await tenant.client.documents.add({ organizationId, documents })
-    expect(await all(tenant)).toEqual([{ ...plain, id: 'd1', constructor: 'kept' }])
+    expect(await all(tenant)).toEqual([{ ...plain, id: 'd1', documentId: 'd1', constructor: 'kept' }])
     expect((await one(tenant, 'd1'))?.createdAt).toBeGreaterThan(1)
     await tenant.client.documents.update({ organizationId, documents })
-    expect(await all(tenant)).toEqual([{ ...plain, id: 'd1', constructor: 'kept' }])
+    expect(await all(tenant)).toEqual([{ ...plain, id: 'd1', documentId: 'd1', constructor: 'kept' }])
   })
 
   test('[10.1] [0.4.1] v2 add fails when one document already exists, and adds the others', async () => {
@@ -108,7 +108,7 @@ describe.each(stores)('documents.add on %s', (store) => {
     expect(await tenant.client.documents.add({ ...withFolder, ...create })).toMatchObject({
       message: 'Document(s) added successfully.',
     })
-    expect(await all(tenant)).toEqual([{ ...plain, id: 'd1', folderId: 'f1' }])
+    expect(await all(tenant)).toEqual([{ ...plain, id: 'd1', documentId: 'd1', folderId: 'f1' }])
     expect((await tenant.client.folders.get({ organizationId })).data).toMatchObject([
       { folderId: 'f1', folderName: 'f1', parentFolderId: 'root' },
     ])
@@ -122,7 +122,7 @@ describe.each(stores)('documents.add on %s', (store) => {
       createFolder: true,
       documents: [{ documentId: 'd1' }],
     })
-    expect(await all(tenant)).toEqual([{ ...plain, id: 'd1' }])
+    expect(await all(tenant)).toEqual([{ ...plain, id: 'd1', documentId: 'd1' }])
     expect((await tenant.client.folders.get({ organizationId })).data).toEqual([])
   })
 

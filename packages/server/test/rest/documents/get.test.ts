@@ -25,6 +25,19 @@ describe.each(stores)('documents.get on %s', (store) => {
     expect(types).toEqual({ free: 'organizationPrivate', inherits: 'restricted', own: 'public' })
   })
 
+  test('[10.2.1] get returns the id of a document also as documentId, under both versions', async () => {
+    const tenant = await tenantWithOrganization()
+    await add(tenant, ['a'])
+    for (const version of ['v1', 'v2'] as const) {
+      const { data } = await tenant.client.documents.get({ organizationId }, { version })
+      expect(data.map(({ id, documentId }) => [id, documentId])).toEqual([['a', 'a']])
+    }
+    // What was read can be sent back.
+    const [read] = await all(tenant)
+    await tenant.client.documents.update({ organizationId, documents: [{ ...read!, documentName: 'A' }] })
+    expect(await all(tenant)).toMatchObject([{ id: 'a', documentName: 'A' }])
+  })
+
   test('[10.2] get returns documents by id, or the documents directly in a folder', async () => {
     const tenant = await tenantWithOrganization()
     await addFolders(tenant, [{ folderId: 'f1' }, { folderId: 'f2', parentFolderId: 'f1' }])
@@ -35,7 +48,7 @@ describe.each(stores)('documents.get on %s', (store) => {
       (await tenant.client.documents.get({ organizationId, ...input })).data.map((document) => document.id)
     expect(await tenant.client.documents.get({ organizationId, documentIds: ['b'] })).toEqual({
       message: 'Document(s) retrieved successfully.',
-      data: [{ ...plain, id: 'b', folderId: 'f1' }],
+      data: [{ ...plain, id: 'b', documentId: 'b', folderId: 'f1' }],
     })
     expect(await get({ documentIds: ['c', 'a', 'c'] })).toEqual(['a', 'c'])
     expect(await get({ documentIds: [] })).toEqual([])
@@ -56,7 +69,11 @@ describe.each(stores)('documents.get on %s', (store) => {
         error: {
           status: 'INTERNAL',
           message: 'Error retrieving document(s).',
-          details: [{ ...plain, id: 'b' }, missing('x'), { ...plain, id: 'a' }],
+          details: [
+            { ...plain, id: 'b', documentId: 'b' },
+            missing('x'),
+            { ...plain, id: 'a', documentId: 'a' },
+          ],
         },
       },
     })
@@ -69,13 +86,13 @@ describe.each(stores)('documents.get on %s', (store) => {
     await add(tenant, ['a', 'b'])
     const get = async (input: Omit<Parameters<typeof tenant.client.documents.get>[0], 'organizationId'>) =>
       tenant.client.documents.get({ organizationId, ...input }, v1)
-    expect((await get({ documentIds: ['b', 'x'] })).data).toEqual([{ ...plain, id: 'b' }])
+    expect((await get({ documentIds: ['b', 'x'] })).data).toEqual([{ ...plain, id: 'b', documentId: 'b' }])
     const every = await get({ folderId: 'nowhere', pageSize: 1 })
     expect(every).toEqual({
       message: 'Document(s) retrieved successfully.',
       data: [
-        { ...plain, id: 'a' },
-        { ...plain, id: 'b' },
+        { ...plain, id: 'a', documentId: 'a' },
+        { ...plain, id: 'b', documentId: 'b' },
       ],
     })
   })

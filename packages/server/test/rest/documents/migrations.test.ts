@@ -128,7 +128,9 @@ describe.each(stores)('document migrations on %s', (store) => {
       data: { migrationId: expect.stringMatching(/^mig_/) },
     })
     await completed(tenant, answer.data.migrationId)
-    expect(await all(tenant)).toEqual([{ ...before, id: 'new', lastUpdated: expect.any(Number) }])
+    expect(await all(tenant)).toEqual([
+      { ...before, id: 'new', documentId: 'new', lastUpdated: expect.any(Number) },
+    ])
     expect(await content(tenant, 'new')).toEqual(inside)
     expect(inside).toEqual({
       users: { a: 'editor', b: 'editor' },

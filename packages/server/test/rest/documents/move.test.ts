@@ -14,11 +14,11 @@ describe.each(stores)('documents.move on %s', (store) => {
       tenant.client.documents.move({ organizationId, documentIds: ['d1', 'd1'], folderId })
     expect(await move('shut')).toEqual({ message: 'Documents moved successfully.', data: null })
     expect(await all(tenant)).toEqual([
-      { ...plain, id: 'd1', folderId: 'shut', accessType: 'restricted' },
-      { ...plain, id: 'd2' },
+      { ...plain, id: 'd1', documentId: 'd1', folderId: 'shut', accessType: 'restricted' },
+      { ...plain, id: 'd2', documentId: 'd2' },
     ])
     await move('root')
-    expect(await one(tenant, 'd1')).toEqual({ ...plain, id: 'd1' })
+    expect(await one(tenant, 'd1')).toEqual({ ...plain, id: 'd1', documentId: 'd1' })
   })
 
   test('[10.5] [0.3] move moves all documents or none, also under v1, and refuses an invalid body', async () => {

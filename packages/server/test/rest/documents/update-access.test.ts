@@ -55,7 +55,7 @@ describe.each(stores)('documents.updateAccess and updateDisableState on %s', (st
           d2: { success: false, message: 'Document does not exist' },
         },
       })
-      expect(await all(tenant)).toEqual([{ ...plain, id: 'd1', disabled }])
+      expect(await all(tenant)).toEqual([{ ...plain, id: 'd1', documentId: 'd1', disabled }])
     }
     await refuseAll(tenant, 'access/disablestate/update', [
       [{ documentIds: ['d1'], disabled: true }, 'organizationId is required.'],

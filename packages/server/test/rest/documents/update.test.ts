@@ -28,6 +28,7 @@ describe.each(stores)('documents.update on %s', (store) => {
     const after = await one(tenant, 'd1')
     expect(after).toEqual({
       id: 'd1',
+      documentId: 'd1',
       documentName: 'B',
       kept: 1,
       folderId: 'f1',
@@ -62,7 +63,7 @@ describe.each(stores)('documents.update on %s', (store) => {
       message: 'Document(s) updated successfully.',
       data: outcomes,
     })
-    expect(await all(tenant)).toEqual([{ ...plain, id: 'd1', documentName: 'twice' }])
+    expect(await all(tenant)).toEqual([{ ...plain, id: 'd1', documentId: 'd1', documentName: 'twice' }])
   })
 
   test('[10.3] [0.3] update refuses an invalid body and changes nothing', async () => {

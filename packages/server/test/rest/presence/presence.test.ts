@@ -143,6 +143,49 @@ describe.each(stores)('presence on %s', (store) => {
     ])
   })
 
+  test('[15.1.2] [15.2] add and update store the color, the picture and the data of an entry, and null removes the data', async () => {
+    const tenant = await given.tenant(server)
+    const { presence } = tenant.client
+    const photoUrl = 'https://example.com/agent.png'
+    const cursor = { cursor: [1, 2] }
+    const agent = { userId: 'agent', color: 'teal', photoUrl, data: cursor }
+    await presence.add({ ...documentRef, users: [agent] })
+    const sentLook = { color: 'teal', photoUrl }
+    const stored = entry({ userId: 'agent', status: 'online', sentLook, data: JSON.stringify(cursor) })
+    expect(await present(tenant)).toEqual([stored])
+    await presence.update({ ...documentRef, users: [{ userId: 'agent', status: 'away' }] })
+    expect(await present(tenant)).toEqual([{ ...stored, status: 'away' }])
+    await presence.update({ ...documentRef, users: [{ userId: 'agent', data: null, color: 'red' }] })
+    expect(await present(tenant)).toEqual([
+      entry({ userId: 'agent', status: 'away', sentLook: { color: 'red', photoUrl } }),
+    ])
+  })
+
+  test('[15.1.2] data of more than 2 KiB is refused and changes nothing', async () => {
+    const tenant = await given.tenant(server)
+    const users = [{ userId: 'u1' }, { userId: 'agent', data: { text: 'é'.repeat(1024) } }]
+    expect(await call(tenant, 'add', { ...documentRef, users })).toMatchObject(
+      invalid('The data of user agent must have at most 2048 bytes as JSON.'),
+    )
+    expect(await present(tenant)).toEqual([])
+  })
+
+  test('[15.1.3] add and update name the fields that they ignore', async () => {
+    const tenant = await given.tenant(server)
+    const answer = async (verb: string, users: object[]) =>
+      (await call(tenant, verb, { ...documentRef, users })).body.result.data
+    const users = [
+      { userId: 'u1', name: 'Ada' },
+      { userId: 'u2', colour: 'red', cursor: { x: 1 } },
+    ]
+    const ignoredFields = ['users[1].colour', 'users[1].cursor']
+    expect(await answer('add', users)).toEqual({ success: true, ignoredFields })
+    expect(await answer('update', users)).toEqual({ success: true, ignoredFields })
+    expect(await answer('update', users.slice(0, 1))).toEqual({ success: true })
+    const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`field${index}`, 1]))
+    expect((await answer('add', [{ userId: 'u1', ...many }])).ignoredFields).toHaveLength(20)
+  })
+
   test('[15.2] update and delete in an unknown organization succeed and create nothing', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.presence.update({ ...documentRef, users: [{ userId: 'u1' }] })
