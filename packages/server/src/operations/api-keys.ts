@@ -5,7 +5,7 @@ import { reply } from '../calls/answers/reply.ts'
 import * as apiKeys from '../store/api-keys.ts'
 import * as notificationService from '../store/notifications/service-config.ts'
 import { unique } from './shared/batches.ts'
-import { normalizeAll } from './shared/allowed-domains.ts'
+import { normalizeAllNew } from './shared/allowed-domains.ts'
 import { changeEmail, noEmailSettings } from './shared/email-settings.ts'
 import { createKey, readOwnerEmail } from './shared/new-key.ts'
 import { changeWebhook, noWebhookSettings } from './shared/webhook-settings.ts'
@@ -28,7 +28,7 @@ export const apiKeyHandlers: Handlers<Operations['apiKeys']> = {
         throw new ApiError('INVALID_ARGUMENT', `${field} is for production API keys only.`)
       }
     }
-    const domains = normalizeAll(input.allowedDomains ?? [])
+    const domains = normalizeAllNew(input.allowedDomains ?? [])
     if (type === 'production') await admitProductionKey(call)
     const apiKey = await createKey(
       db,

@@ -2,11 +2,11 @@ import { ApiError, type Operations } from '@plenum/protocol'
 import type { Handlers } from '../calls/call.ts'
 import { partial } from '../calls/answers/reply.ts'
 import * as domains from '../store/domains.ts'
-import { normalizeAll } from './shared/allowed-domains.ts'
+import { normalizeAll, normalizeAllNew } from './shared/allowed-domains.ts'
 
 export const domainHandlers: Handlers<Operations['domains']> = {
   async add({ input, caller: { apiKey }, db, signal }) {
-    const wanted = normalizeAll(input.domains)
+    const wanted = normalizeAllNew(input.domains)
     const domainsAdded = await domains.add(db, apiKey, wanted)
     // Without domains every origin is allowed. So the first domain closes the open connections of pages from other origins.
     signal({ kind: 'domains' })

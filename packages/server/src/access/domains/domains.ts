@@ -39,6 +39,26 @@ export function normalizeDomain(entry: string): string | null {
   return below.length + 2 > maxHostLength ? null : `*.${below}`
 }
 
+/** What programs write where a domain is missing. */
+const missingValues = new Set(['undefined', 'null', 'nan', 'true', 'false'])
+
+/**
+ * Returns the stored form of a domain that is added. Null: the entry is invalid, or surely a mistake: an email address, a
+ * missing value, or a name without a letter in its last part, such as a date. Stored domains may be mistakes, and are removed
+ * by `normalizeDomain`.
+ */
+export function normalizeNewDomain(entry: string): string | null {
+  // In a URL, `user@` is a user name.
+  if (entry.includes('@') && !entry.includes('//')) return null
+  const domain = normalizeDomain(entry)
+  if (domain === null || isIPv4(domain) || isIPv6(domain)) return domain
+  const labels = domain.split('.')
+  return missingValues.has(labels.filter((label) => label !== '*').join('.')) ||
+    !/[a-z]/.test(labels.at(-1) ?? '')
+    ? null
+    : domain
+}
+
 /** Whether a browser page at `origin` may connect. `allowedDomains` are results of `normalizeDomain`. */
 export function originAllowed(origin: string, allowedDomains: readonly string[]): boolean {
   if (allowedDomains.length === 0) return true

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { normalizeAll } from '../../../src/operations/shared/allowed-domains.ts'
+import { add as addDomains } from '../../../src/store/domains.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 
@@ -28,6 +30,39 @@ describe.each(stores)('domains on %s', (store) => {
       },
     })
     expect(await allowed()).toEqual([...local, 'example.com', '*.example.org', 'app.example.net'])
+  })
+
+  test.each([
+    'undefined',
+    'https://null/',
+    '*.undefined',
+    'NaN',
+    '0000-00-00',
+    'a@b',
+    'ada@example.com',
+    '2024-1.1-2',
+  ])('[2.1.1] add refuses %j, and delete removes it if an earlier release stored it', async (entry) => {
+    const { apiKey, call, allowed } = await tenant()
+    const refusal = { status: 400, body: invalid(`Invalid domain: ${entry}`) }
+    expect(await call('/v2/workspace/domains/add', { domains: ['a.dev', entry] })).toMatchObject(refusal)
+    expect(await allowed()).toEqual(local)
+    const [stored] = normalizeAll([entry])
+    await server.database.write((db) => addDomains(db, apiKey, [stored!]))
+    expect(await call('/v2/workspace/domains/delete', { domains: [entry] })).toMatchObject({ status: 200 })
+    expect(await allowed()).toEqual(local)
+  })
+
+  test.each([
+    'https://user@example.com',
+    'undefined.example.com',
+    'intranet',
+    '123.com',
+    '1.2.3.4',
+    '::1',
+    '2024-01-01.dev',
+  ])('[2.1.1] add accepts %j', async (entry) => {
+    const { client } = await tenant()
+    expect((await client.domains.add({ domains: [entry] })).data.domainsAdded).toHaveLength(1)
   })
 
   test('[4.5] [0.4.1] add skips existing domains, lists them in the details of an error and adds the others', async () => {
