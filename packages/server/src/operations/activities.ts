@@ -12,6 +12,7 @@ import * as users from '../store/users/users.ts'
 import { visibleHistory } from './comments/visible-history.ts'
 import { ensureDocument } from './shared/levels.ts'
 import { byId, manyOutcomes, outcomes, unique } from './shared/batches.ts'
+import { loadCurrentUsers } from './shared/current-users.ts'
 import { page, withPageToken } from './shared/paging.ts'
 import { scannedList, scanningOf } from './shared/scanned-list.ts'
 import { withoutNulls } from './shared/without-nulls.ts'
@@ -185,11 +186,14 @@ export async function presentActivities(
   rows: readonly StoredActivity[],
 ): Promise<Activity[]> {
   const found = await findDocuments(db, apiKey, organizationId, unique(rows.map((row) => row.documentId)))
+  const actors = rows.map(({ content }) => content.actionUser.userId)
+  const currentUser = await loadCurrentUsers(db, apiKey, actors)
   return rows.map(({ documentId, content, annotationId: _, audience: _audience, ...activity }) => {
     const folderId = found.get(documentId)?.folderId
     return {
       ...activity,
       ...content,
+      actionUser: currentUser(content.actionUser),
       metadata: { apiKey, organizationId, documentId, ...(folderId != null && { folderId }) },
     }
   })

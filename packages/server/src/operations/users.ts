@@ -101,7 +101,11 @@ export const userHandlers: Handlers<Operations['users']> = {
     async remove({ input, caller: { apiKey }, db, now, signal }) {
       const userIds = unique(input.userIds)
       signal(peopleIn(input.organizationId, userIds))
-      const removed = await members.remove(db, apiKey, levelOf(input), userIds, now)
+      const level = levelOf(input)
+      const removed = await members.remove(db, apiKey, level, userIds, now)
+      if (level.type === 'organization') {
+        signal({ kind: 'inbox', organizationId: level.organizationId, userIds: [...removed] })
+      }
       return outcomes(userIds, (userId) => ({
         success: removed.has(userId),
         message: removed.has(userId) ? 'User removed.' : 'User does not exist.',

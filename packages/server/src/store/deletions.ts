@@ -8,7 +8,7 @@ import { parse } from './engine/json.ts'
  * What a deletion removes:
  * - organizations, a folder with everything below it, or documents, each with everything inside. With `movedTo`, grants,
  *   notifications and notification preferences move to that document first;
- * - users from an organization, with their grants inside it;
+ * - users from an organization, with their grants inside it and their inboxes there;
  * - all members of a group;
  * - the notifications of a document, those about annotations that were deleted, or hidden ones by their keys;
  * - one user from the notifications that the user received;

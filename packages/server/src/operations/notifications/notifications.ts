@@ -1,14 +1,21 @@
-import { ApiError, type Input, type Notification, type Operations } from '@plenum/protocol'
+import {
+  ApiError,
+  type Input,
+  type Notification,
+  type NotificationUser,
+  type Operations,
+} from '@plenum/protocol'
 import { shortHash } from '../../access/ids.ts'
 import type { AroundQuestion } from '../../access/provider/permission-provider.ts'
 import type { Call, Handlers } from '../../calls/call.ts'
 import { cursorOf } from '../../store/engine/scan.ts'
-import type { StoredNotification } from '../../store/notifications/lists.ts'
+import type { Content, StoredNotification } from '../../store/notifications/lists.ts'
 import * as lists from '../../store/notifications/lists.ts'
 import * as recipients from '../../store/notifications/recipients.ts'
 import * as notifications from '../../store/notifications/notifications.ts'
 import type { Requester } from '../../platform/turns/in-progress.ts'
 import { outcomes, unique } from '../shared/batches.ts'
+import { type CurrentUser, loadCurrentUsers } from '../shared/current-users.ts'
 import { notificationConfigHandlers } from './notification-configs.ts'
 import { addNotification, deferredDeletion } from './add.ts'
 import { filterOf } from './filters.ts'
@@ -134,6 +141,11 @@ export async function presentNotifications(
   )
   const documentIds = unique(items.map(({ documentId }) => documentId))
   const surroundings = await notifications.findContext(db, apiKey, organizationId, documentIds)
+  const currentUser = await loadCurrentUsers(
+    db,
+    apiKey,
+    items.flatMap(({ content }) => usersIn(content).flatMap(({ userId }) => userId ?? [])),
+  )
   const shown: Notification[] = []
   for (const {
     id,
@@ -147,7 +159,11 @@ export async function presentNotifications(
     const addressed = named.get(key) ?? []
     shown.push({
       id,
-      ...content,
+      ...withCurrentUsers(content, currentUser),
+      ...(content.targetAnnotationId !== undefined && {
+        // The document may have moved to another id since.
+        notificationSourceData: { ...content.notificationSourceData, documentId },
+      }),
       notifyUsers: hashes(addressed.flatMap(({ email }) => email ?? [])),
       notifyUsersByUserId: hashes(addressed.flatMap(({ userId }) => userId ?? [])),
       metadata: {
@@ -164,6 +180,33 @@ export async function presentNotifications(
     })
   }
   return shown
+}
+
+type Users = Pick<Content, 'actionUser' | 'displayHeadlineMessageTemplateData'>
+
+/** The users whom the notification shows. */
+function usersIn({ actionUser, displayHeadlineMessageTemplateData: data }: Users) {
+  const { actionUser: actor, recipientUser } = data ?? {}
+  return [actionUser, actor, recipientUser].filter(isUser)
+}
+
+const isUser = (value: string | NotificationUser | undefined): value is NotificationUser =>
+  typeof value === 'object'
+
+/** Shows renamed users under their new names. */
+function withCurrentUsers<C extends Users>(content: C, current: CurrentUser): C {
+  const { displayHeadlineMessageTemplateData: data } = content
+  return {
+    ...content,
+    ...(isUser(content.actionUser) && { actionUser: current(content.actionUser) }),
+    ...(data && {
+      displayHeadlineMessageTemplateData: {
+        ...data,
+        ...(data.actionUser && { actionUser: current(data.actionUser) }),
+        ...(isUser(data.recipientUser) && { recipientUser: current(data.recipientUser) }),
+      },
+    }),
+  }
 }
 
 /**

@@ -6,6 +6,7 @@ import type { ActivityFilter, Scope } from '../deletions.ts'
 import * as folders from '../documents/folders.ts'
 import { areSmall } from '../notifications/notifications.ts'
 import { findAddressee, namesOf } from '../notifications/recipients.ts'
+import { receivedBy } from './inboxes.ts'
 import { grantsInside, notificationsAbout, notificationsOf } from './removal.ts'
 import { countedRows, fitOneTransaction, type Size, sizeOf } from '../engine/transaction-size.ts'
 import {
@@ -39,7 +40,13 @@ async function sizesOf(db: Db, apiKey: string, scope: CountedScope): Promise<Siz
     const inside = sql`api_key = ${apiKey} and organization_id in (${sql.join(scope.organizationIds)})`
     return [...tablesInOrganizations, ...tablesWithoutForeignKey].map((table) => sizeOf(table, inside))
   }
-  if ('userIds' in scope) return [sizeOf('grants', grantsInside(apiKey, scope), grantsByUser(db))]
+  if ('userIds' in scope) {
+    const received = await receivedBy(db, apiKey, scope.organizationId, scope.userIds)
+    return [
+      sizeOf('grants', grantsInside(apiKey, scope), grantsByUser(db)),
+      ...received.map((rows) => sizeOf('notification_recipients', rows)),
+    ]
+  }
   const { organizationId } = scope
   const inOrganization = sql`api_key = ${apiKey} and organization_id = ${organizationId}`
   if ('groupId' in scope) {

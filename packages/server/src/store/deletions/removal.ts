@@ -2,12 +2,12 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../engine/db.ts'
 import { removeSome } from '../activities/activities.ts'
 import { areMutable } from '../activities/lists.ts'
-import type { ActivityFilter, DeletedAnnotations, Inbox, LeavingUsers, Scope } from '../deletions.ts'
+import type { ActivityFilter, DeletedAnnotations, LeavingUsers, Scope } from '../deletions.ts'
 import { leafFolders } from '../documents/folder-tree.ts'
+import { areMembers, emptyInbox, emptyInboxesOfMembers } from './inboxes.ts'
 import { moveSteps } from './moved-rows.ts'
 import type { RowStep } from './row-step.ts'
-import { isAt, someInInbox } from '../notifications/lists.ts'
-import { findAddressee, namesOf, removeFrom } from '../notifications/recipients.ts'
+import { isAt } from '../notifications/lists.ts'
 import { paceOf } from '../engine/pace.ts'
 import { sqliteOf } from '../engine/prepared.ts'
 import { grantsByUser } from '../access/grants.ts'
@@ -46,7 +46,12 @@ export function removalSteps(apiKey: string, scope: Scope): RowStep[] {
   }
   if ('reserved' in scope) return []
   const { organizationId } = scope
-  if ('userIds' in scope) return [removeFromTable('grants', grantsInside(apiKey, scope), grantsByUser)]
+  if ('userIds' in scope) {
+    return [
+      removeFromTable('grants', grantsInside(apiKey, scope), grantsByUser),
+      ...emptyInboxesOfMembers(apiKey, scope),
+    ]
+  }
   const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
   if ('groupId' in scope) {
     return [removeMembers(sql`${inOrganization} and group_id = ${scope.groupId}`)]
@@ -61,9 +66,7 @@ export function removalSteps(apiKey: string, scope: Scope): RowStep[] {
     return [removeNotifications(inOrganization, inside)]
   }
   if ('activitiesOf' in scope) return [removeActivities(apiKey, organizationId, scope.activitiesOf)]
-  if ('inboxOf' in scope) {
-    return [false, true].map((byEmail) => emptyInbox(apiKey, organizationId, scope.inboxOf, byEmail))
-  }
+  if ('inboxOf' in scope) return emptyInbox(apiKey, organizationId, scope.inboxOf)
   if ('folderId' in scope) return [emptyFolder(apiKey, organizationId, scope.folderId)]
   const groups = Array.from({ length: Math.ceil(scope.documentIds.length / documentsPerStep) }, (_, index) =>
     scope.documentIds.slice(index * documentsPerStep, (index + 1) * documentsPerStep),
@@ -120,16 +123,10 @@ async function removeRows(
 }
 
 /** A condition for the grants of these users inside the organization, if they are members of it. */
-export const grantsInside = (
-  apiKey: string,
-  { organizationId, userIds, atSeconds }: LeavingUsers,
-) => sql<boolean>`
-  api_key = ${apiKey} and organization_id = ${organizationId} and resource_type in ('folder', 'document', 'context')
-  and user_id in (
-    select user_id from grants
-    where api_key = ${apiKey} and organization_id = ${organizationId} and resource_type = 'organization'
-      and resource_id = ${organizationId} and user_id in (${sql.join(userIds)})
-      and (expires_at is null or expires_at > ${atSeconds}))`
+export const grantsInside = (apiKey: string, scope: LeavingUsers) => sql<boolean>`
+  api_key = ${apiKey} and organization_id = ${scope.organizationId}
+  and resource_type in ('folder', 'document', 'context')
+  and user_id in (select user_id from grants where ${areMembers(apiKey, scope)})`
 
 /** Removes grants, and the users who have no grant left. */
 const removeGrantsWithUsers =
@@ -202,22 +199,6 @@ const removeNotifications =
     await removeRows(db, 'notifications', ofThese, notificationsPerCall)
     removed.push(...found.flatMap((row) => row.public_id ?? []))
     return true
-  }
-
-/**
- * Removes one user from notifications, in the order of the user's list: from those that were sent to the user id or, with
- * `byEmail`, from those that were sent to the user's address.
- */
-const emptyInbox =
-  (apiKey: string, organizationId: string, { userId, ...filter }: Inbox, byEmail: boolean): RowStep =>
-  async (db, removed, after) => {
-    const user = await findAddressee(db, apiKey, userId)
-    const name = namesOf(user).find((one) => (one.userId === null) === byEmail)
-    if (!name) return false
-    const max = 50 * paceOf(db).factor
-    const some = await someInInbox(db, apiKey, { organizationId, ...filter }, name, { max, after })
-    if (some.keys.length > 0) removed.push(...(await removeFrom(db, apiKey, organizationId, some.keys, user)))
-    return some.next ?? false
   }
 
 const removeActivities =

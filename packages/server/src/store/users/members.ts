@@ -1,4 +1,5 @@
 import { ApiError } from '@plenum/protocol'
+import { emptySmallInboxes } from '../deletions/inboxes.ts'
 import type { Db } from '../engine/db.ts'
 import * as grants from '../access/grants.ts'
 import type { Level } from '../access/grants.ts'
@@ -94,6 +95,9 @@ export async function remove(
   await grants.holdProfiles(db, apiKey, userIds)
   const present = [...(await grants.find(db, apiKey, level, userIds, now)).keys()]
   const leaving = userIds.map((userId) => ({ level, userId }))
+  // Before the profiles are removed, which know the addresses of the users.
+  if (level.type === 'organization' && present.length > 0)
+    await emptySmallInboxes(db, apiKey, level.organizationId, present)
   await removedGrants.remove(db, apiKey, leaving, now)
   if (level.type === 'organization' && present.length > 0) {
     await removedGrants.removeInside(db, apiKey, level.organizationId, present, now)

@@ -28,6 +28,18 @@ export async function findMany(
   )
 }
 
+/** The stored profiles of these users, without derived fields. */
+export async function findProfiles(
+  db: Db,
+  apiKey: string,
+  userIds: readonly string[],
+): Promise<Map<string, Profile>> {
+  const profiles = await readProfiles(db, apiKey, userIds)
+  return new Map(
+    await mapYielding([...profiles], ([userId, profile]) => [userId, parse<Profile>(profile)] as const),
+  )
+}
+
 /** Which of these ids belong to a user. */
 export async function findExisting(db: Db, apiKey: string, userIds: readonly string[]): Promise<string[]> {
   if (userIds.length === 0) return []

@@ -33,6 +33,24 @@ describe.each(stores)('moving documents with annotations on %s', (store) => {
     return { ...tenant, addTo, migrate, counts }
   }
 
+  test('[10.8.4] a notification about a moved annotation names the new document everywhere', async () => {
+    const { client, migrate } = await tenantWithBoth()
+    const commentData = [{ ...comment('x {{grace}}'), triggerNotification: true }]
+    await client.commentAnnotations.add({
+      ...source,
+      commentAnnotations: [{ annotationId: 's1', commentData }],
+    })
+    const inbox = async () => (await client.notifications.get({ organizationId, userId: 'grace' })).data
+    await expect.poll(async () => (await inbox()).length).toBe(1)
+    const [before] = await inbox()
+    expect(before?.notificationSourceData).toMatchObject({ documentId: 'old', annotationId: 's1' })
+    await migrate()
+    const [after] = await inbox()
+    expect(after?.metadata.documentId).toBe('new')
+    expect(after?.notificationSourceData).toEqual({ ...before?.notificationSourceData, documentId: 'new' })
+    expect(JSON.stringify(after)).not.toContain('"old"')
+  })
+
   test('[10.8] annotations move with their comments, users, views and events, and get new numbers', async () => {
     const { client, apiKey, addTo, migrate, counts, get, events } = await tenantWithBoth()
     await addTo(target, ['same', 't1'], 'target')

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { seed } from '../../support/data/large-data.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 
@@ -284,6 +285,55 @@ describe.each(stores)('users.add and users.delete on %s', (store) => {
     expect(forgotten).toMatchObject({ name: expect.stringMatching(/^User /) })
     expect(forgotten).not.toHaveProperty('team')
   })
+
+  test.each(['few', 'many'])(
+    '[12.4.1] a user who was removed from the organization and added again has an empty inbox, also with %s notifications',
+    async (amount) => {
+      const tenant = await given.tenant(server)
+      const { client } = tenant
+      const documentId = 'd1'
+      await given.users(tenant, ['u1', 'u2'])
+      await client.users.update({ organizationId, users: [{ userId: 'u1', email: 'Ada@example.com' }] })
+      await client.documents.add({ organizationId, documents: [{ documentId }] })
+      const notify = (notifyUsers: { userId?: string; email?: string }[]) =>
+        client.notifications.add({
+          organizationId,
+          documentId,
+          actionUser: { userId: 'u2' },
+          displayHeadlineMessageTemplate: 'Old',
+          displayBodyMessage: 'Old',
+          notifyAll: false,
+          notifyUsers,
+        })
+      await notify([{ userId: 'u1' }])
+      await notify([{ userId: 'u1' }, { userId: 'u2' }])
+      await notify([{ email: 'ada@example.com' }])
+      const more = amount === 'few' ? 0 : 600
+      if (more > 0) {
+        // More than one transaction removes.
+        const data = seed(server.database, tenant.apiKey, organizationId)
+        await data.notifications(more, 1)
+        await data.inbox(more, 'u1')
+      }
+      const inbox = async (userId: string) =>
+        (await client.notifications.get({ organizationId, userId })).data.length
+      expect(await inbox('u1')).toBe(3 + more)
+
+      // A call that does not remove the user keeps the inbox.
+      expect((await client.users.delete({ organizationId, documentId: 'd1', userIds: ['u1'] })).data).toEqual(
+        {
+          u1: unknown,
+        },
+      )
+      expect(await inbox('u1')).toBeGreaterThan(0)
+
+      await client.users.delete({ organizationId, userIds: ['u1'] })
+      await client.users.add({ organizationId, users: [{ userId: 'u1', email: 'ada@example.com' }] })
+      expect([await inbox('u1'), await inbox('u2')]).toEqual([0, 1])
+      await notify([{ userId: 'u1' }])
+      expect(await inbox('u1')).toBe(1)
+    },
+  )
 
   test('[12.4] a user removed from a document keeps the profile', async () => {
     const tenant = await given.tenant(server)
