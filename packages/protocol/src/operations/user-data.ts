@@ -17,7 +17,7 @@ export const userData = {
     title: 'Get All User Data',
     summary: 'Exports what is stored about a user in an organization.',
     description:
-      'A page has at most 100 items of each list. The lists are read in the order in which they are declared: while one of them has more items, the lists behind it are empty. Read pages until there is no `nextPageToken`, and join the lists.',
+      'A page has at most 100 items of each list. The lists are read in the order in which they are declared: while one of them has more items, the lists behind it are empty. A page can be empty and still have a `nextPageToken`. Read pages until there is none, and join the lists.',
     input: Type.Object({
       organizationId: OrganizationId,
       userId: UserId,
@@ -45,6 +45,12 @@ export const userData = {
         recordings: [],
         notifications: [],
         activities: [],
+        groups: [{ groupId: 'engineering', groupName: 'Engineering' }],
+        preferences: [{ documentId: '', config: { email: 'NONE' } }],
+        involvements: [{ documentId: 'doc_1', annotationId: 'annotation_1', involvement: 'assigned' }],
+        causedNotifications: [],
+        presence: [],
+        versions: [],
       },
     },
   }),

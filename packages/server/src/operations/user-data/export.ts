@@ -8,6 +8,7 @@ import { listReactionsOf } from '../../store/comments/user-threads.ts'
 import type { StoredActivity } from '../../store/activities/lists.ts'
 import type { Cursor } from '../../store/engine/db.ts'
 import { cursorOf, type Part } from '../../store/engine/scan.ts'
+import * as userRows from '../../store/exports/user-rows.ts'
 import * as notificationLists from '../../store/notifications/lists.ts'
 import type { StoredNotification } from '../../store/notifications/lists.ts'
 import { findAddressee } from '../../store/notifications/recipients.ts'
@@ -25,17 +26,36 @@ const pageSize = 100
 /** Items that one query reads. Each may have 16 KiB. */
 const rowsPerQuery = 32
 
+/** Rows that one page reads of tables without an index by user: less than a second. */
+const maxScannedRows = 5_000
+
 /** One list of the export. `Row`: what is stored. */
 interface ExportedList<Row> {
   read: (window: Window) => Promise<Row[] | Part<Row>>
   cursor: (row: Row) => Cursor
   present: (rows: readonly Row[]) => readonly unknown[] | Promise<readonly unknown[]>
+  /** In a scan, what is kept of a row. Undefined: nothing, because the row is not of the user. */
+  keep?: (row: Row) => unknown
+  /** Rows of one read in a scan. */
+  rowsPerStep?: number
 }
 
 const asList = <Row>(list: ExportedList<Row>) => list as ExportedList<unknown>
 
 /** The names of the lists, in the order in which they are read. */
-const names = ['resources', 'comments', 'reactions', 'notifications', 'activities'] as const
+const names = [
+  'resources',
+  'comments',
+  'reactions',
+  'notifications',
+  'activities',
+  'groups',
+  'preferences',
+  'involvements',
+  'causedNotifications',
+  'presence',
+  'versions',
+] as const
 
 /** Reads the lists one after the other, so that the token of a page names one place in one list. */
 export async function exportUserData(call: Call<Get>): Promise<Reply<UserData>> {
@@ -77,6 +97,14 @@ async function listsOf(
   const user = await findAddressee(db, apiKey, userId)
   const order = 'asc' as const
   const scanning = scanningOf(reading)
+  const scanned = <Row>(scan: userRows.Scan<Row, object>, present: ExportedList<unknown>['present']) =>
+    asList<Row>({
+      read: ({ after }) => reading.query(() => userRows.readStep(db, apiKey, input, scan, after)),
+      cursor: (row) => userRows.cursorOf(scan.source, row),
+      present,
+      keep: (row) => scan.itemOf(row, userId),
+      rowsPerStep: scan.rowsPerStep,
+    })
   return {
     resources: asList({
       read: (window) => reading.query(() => listGrantsOf(db, apiKey, input, window)),
@@ -113,6 +141,26 @@ async function listsOf(
       cursor: ({ timestamp, key }) => [timestamp, key],
       present: (rows) => presentNotifications(call, organizationId, rows),
     }),
+    groups: asList({
+      read: (window) => reading.query(() => userRows.listGroupsOf(db, apiKey, input, window)),
+      cursor: ({ groupId }) => [groupId],
+      present: (rows) => rows,
+    }),
+    preferences: asList({
+      read: (window) => reading.query(() => userRows.listPreferencesOf(db, apiKey, input, window)),
+      cursor: ({ documentId }) => [documentId],
+      present: (rows) => rows,
+    }),
+    involvements: asList({
+      read: (window) => reading.query(() => userRows.listInvolvementsOf(db, apiKey, input, window)),
+      cursor: ({ documentId, number, involvement }) => [documentId, number, involvement],
+      present: (rows) => rows.map(({ number: _, ...involvement }) => involvement),
+    }),
+    causedNotifications: scanned(userRows.causedScan, (rows) =>
+      presentNotifications(call, organizationId, rows as StoredNotification[]),
+    ),
+    presence: scanned(userRows.presenceScan, (rows) => rows),
+    versions: scanned(userRows.versionScan, (rows) => rows),
     activities: asList<StoredActivity>({
       read: scannedList({
         scanning,
@@ -132,9 +180,11 @@ async function listsOf(
 
 /** Reads up to a page of a list. `next`: there are more items behind it. */
 async function readPage(
-  { read, cursor, present }: ExportedList<unknown>,
+  list: ExportedList<unknown>,
   start: Cursor | undefined,
 ): Promise<{ shown: readonly unknown[]; next: Cursor | undefined }> {
+  const { read, cursor, present, keep } = list
+  if (keep) return scanPage(list, keep, start)
   const shown: unknown[] = []
   let after = start
   for (;;) {
@@ -148,4 +198,30 @@ async function readPage(
     if (last !== undefined) after = cursor(last)
     if (part.items.length > kept.length) return { shown, next: after }
   }
+}
+
+/** Reads the rows of a table until a page is full, or enough rows were read. */
+async function scanPage(
+  { read, cursor, present, rowsPerStep = 0 }: ExportedList<unknown>,
+  keep: (row: unknown) => unknown,
+  start: Cursor | undefined,
+): Promise<{ shown: readonly unknown[]; next: Cursor | undefined }> {
+  const kept: unknown[] = []
+  const page = async (next: Cursor | undefined) => ({
+    shown: kept.length === 0 ? [] : await present(kept),
+    next,
+  })
+  let after = start
+  for (let scanned = 0; scanned < maxScannedRows; scanned += rowsPerStep) {
+    const part = await read({ limit: rowsPerStep, wanted: rowsPerStep, after })
+    const rows = Array.isArray(part) ? part : part.items
+    for (const row of rows) {
+      const item = keep(row)
+      if (item !== undefined && kept.length === pageSize) return page(after)
+      if (item !== undefined) kept.push(item)
+      after = cursor(row)
+    }
+    if (rows.length < rowsPerStep) return page(undefined)
+  }
+  return page(after)
 }
