@@ -426,7 +426,10 @@ export interface CommentAnnotationsGetInput {
   organizationId: string
   /** Only annotations of this document. Required under v1. */
   documentId?: string
-  /** Only annotations of these documents. At most 30 items. Ignored under v1. */
+  /**
+   * Only annotations of these documents. With `documentId`, of the document that is both. At most 30 items.
+   * Ignored under v1.
+   */
   documentIds?: string[]
   /** Only annotations of the documents directly in this folder. Ignored under v1. */
   folderId?: string

@@ -22,6 +22,8 @@ export interface DocumentInput {
 export interface DocumentRecord {
   /** Id of the document. */
   id: string
+  /** Id of the document, under the name that it has in requests. */
+  documentId: string
   /** Display name of the document. */
   documentName?: string
   /** Id of the folder that contains the document. Absent if it is in no folder. */

@@ -1,6 +1,6 @@
 // Derived from the operation table by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../platform/call.ts'
-import type { HeadlineData, NotificationUser, NotificationSource, NotificationRecord } from './user-data.ts'
+import type { HeadlineData, NotificationUser, NotificationSource, NotificationRecord, NotificationPreferences } from './user-data.ts'
 import type { Outcome } from './organizations.ts'
 import type { AccessRole } from './auth.ts'
 
@@ -79,15 +79,6 @@ export interface NotificationConfig {
   metadata: NotificationConfigMetadata
 }
 
-export type NotificationPreferences = {
-  /** Notifications in the inbox: all, only those that involve the user, or none. */
-  inbox?: Preference
-  /** Notifications by email: all, only those that involve the user, or none. */
-  email?: Preference
-  /** Notifications in Slack: all, only those that involve the user, or none. */
-  slack?: Preference
-} & Record<string, Preference>
-
 export interface NotificationConfigOutcome {
   /** Whether the operation succeeded for this item. */
   success: boolean
@@ -111,9 +102,6 @@ export interface NotificationConfigMetadata {
   /** Id of the user. */
   userId: string
 }
-
-/** Which notifications the user receives on this channel: all, only those that involve the user, or none. */
-export type Preference = 'ALL' | 'MINE' | 'NONE'
 
 export interface NotificationsAddInput {
   /** Id of the organization. */
@@ -159,7 +147,10 @@ export interface NotificationsAddInput {
   context?: NotificationContext
   /** Id of the location inside the document, or the number that notifications carry for it. At least 0. */
   locationId?: string | number
-  /** Location inside the document, in the form of your application. */
+  /**
+   * Location inside the document, in the form of your application. It needs an `id` or a `locationName`,
+   * unless `locationId` is sent.
+   */
   location?: Record<string, unknown>
 }
 

@@ -1,5 +1,6 @@
 // Derived from the operation table by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../platform/call.ts'
+import type { PresenceStatus } from './user-data.ts'
 
 export interface PresenceUser {
   /** Id of the user. */
@@ -32,9 +33,6 @@ export interface Success {
   /** Always `true`: a failure is answered as an error. */
   success: boolean
 }
-
-/** The status that other users see. Default for a new entry: `online`. */
-export type PresenceStatus = 'online' | 'away' | 'offline'
 
 export interface PresenceAddInput {
   /** Id of the organization. */

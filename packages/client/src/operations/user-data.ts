@@ -18,6 +18,18 @@ export interface UserData {
   notifications: NotificationRecord[]
   /** Activities of the user. */
   activities: ActivityRecord[]
+  /** Groups that the user is in. */
+  groups: ExportedGroup[]
+  /** Notification preferences of the user. */
+  preferences: ExportedPreferences[]
+  /** How the user is involved in annotations: assignments and subscriptions too. */
+  involvements: ExportedInvolvement[]
+  /** Notifications that the user caused. */
+  causedNotifications: NotificationRecord[]
+  /** Entries in presence lists that a backend added for the user. */
+  presence: ExportedPresence[]
+  /** Versions of editors that the user saved. */
+  versions: ExportedVersion[]
 }
 
 export interface ExportedResource {
@@ -151,8 +163,53 @@ export interface ActivityRecord {
   metadata: ActivityMetadata
 }
 
+export interface ExportedGroup {
+  /** Id of the group. */
+  groupId: string
+  /** Display name of the group. */
+  groupName: string
+}
+
+export interface ExportedPreferences {
+  /** Id of the document. Empty for the default of the organization. */
+  documentId: string
+  /** The preferences that the user chose, by channel. */
+  config: NotificationPreferences
+}
+
+export interface ExportedInvolvement {
+  /** Id of the document. */
+  documentId: string
+  /** Id of the annotation. */
+  annotationId: string
+  /** How the user is involved. `subscribed` and `unsubscribed` are the own choice of the user. */
+  involvement: 'commented' | 'mentioned' | 'assigned' | 'subscribed' | 'unsubscribed'
+}
+
+export interface ExportedPresence {
+  /** Id of the document. */
+  documentId: string
+  /** The status that other users see. Default for a new entry: `online`. */
+  status: PresenceStatus
+  /** Display name that the backend sent. */
+  name?: string
+  /** Email address that the backend sent. */
+  email?: string
+  /** Time of the last change, as Unix time in milliseconds. */
+  lastUpdated: number
+}
+
+export interface ExportedVersion {
+  /** Id of the document. */
+  documentId: string
+  /** Id of the editor. */
+  editorId: string
+  /** Id of the version. */
+  versionId: string
+}
+
 export interface TaggedUser {
-  /** The text that stands for the user, such as `@Ada`. At most 1,000 characters. */
+  /** The text that stands for the user, such as `@Ada`. Required under v1. At most 1,000 characters. */
   text?: string
   /** Id of the mentioned user. */
   userId?: string
@@ -226,7 +283,10 @@ export interface NotificationMetadata {
   documentId: string
   /** Id of the location inside the document, or the number that notifications carry for it. At least 0. */
   locationId?: string | number
-  /** Location inside the document, in the form of your application. */
+  /**
+   * Location inside the document, in the form of your application. It needs an `id` or a `locationName`,
+   * unless `locationId` is sent.
+   */
   location?: Record<string, unknown>
   /** The document with its metadata. */
   documentMetadata: Record<string, unknown>
@@ -264,6 +324,18 @@ export interface ActivityMetadata {
   folderId?: string
 }
 
+export type NotificationPreferences = {
+  /** Notifications in the inbox: all, only those that involve the user, or none. */
+  inbox?: Preference
+  /** Notifications by email: all, only those that involve the user, or none. */
+  email?: Preference
+  /** Notifications in Slack: all, only those that involve the user, or none. */
+  slack?: Preference
+} & Record<string, Preference>
+
+/** The status that other users see. Default for a new entry: `online`. */
+export type PresenceStatus = 'online' | 'away' | 'offline'
+
 export interface TaggedContact {
   /** Id of the mentioned user. */
   userId?: string
@@ -277,6 +349,9 @@ export interface ReactionUser {
   /** When the user reacted, as Unix time in milliseconds. */
   lastUpdated: number
 }
+
+/** Which notifications the user receives on this channel: all, only those that involve the user, or none. */
+export type Preference = 'ALL' | 'MINE' | 'NONE'
 
 export interface UserDataGetInput {
   /** Id of the organization. */
@@ -322,7 +397,8 @@ export interface UserDataOperations {
   /**
    * Exports what is stored about a user in an organization. A page has at most 100 items of each list. The
    * lists are read in the order in which they are declared: while one of them has more items, the lists
-   * behind it are empty. Read pages until there is no `nextPageToken`, and join the lists.
+   * behind it are empty. A page can be empty and still have a `nextPageToken`. Read pages until there is
+   * none, and join the lists.
    *
    * `POST /v2/users/data/get`
    */

@@ -169,6 +169,24 @@ export interface UsersOperations {
    *
    * `POST /v2/users/get`
    */
+  get(input: UsersGetInput & { groupByDocumentId?: false }, options?: CallOptions): Promise<Result<User[]>>
+  /**
+   * Reads the users of an organization, or of its documents or folders. A user must match all filters.
+   * `allDocuments` reads the users of every document, each once and without `accessRole`; with
+   * `groupByDocumentId` they are listed by document. v1 has no pages and returns up to 10,000 users. Requires
+   * the option `useAdvancedQueries` of the API key, which is on by default.
+   *
+   * `POST /v2/users/get`
+   */
+  get(input: UsersGetInput & { groupByDocumentId: true }, options?: CallOptions): Promise<Result<Record<string, User[]>>>
+  /**
+   * Reads the users of an organization, or of its documents or folders. A user must match all filters.
+   * `allDocuments` reads the users of every document, each once and without `accessRole`; with
+   * `groupByDocumentId` they are listed by document. v1 has no pages and returns up to 10,000 users. Requires
+   * the option `useAdvancedQueries` of the API key, which is on by default.
+   *
+   * `POST /v2/users/get`
+   */
   get(input: UsersGetInput, options?: CallOptions): Promise<Result<User[] | Record<string, User[]>>>
   /**
    * Lists the people of an organization, as other users of it see them. A person has a grant in the

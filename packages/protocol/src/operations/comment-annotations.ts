@@ -17,49 +17,16 @@ import {
   AddedAnnotation,
   AnnotationCount,
   builtInStatuses,
-  type CommentAnnotation,
   CommentAnnotation as CommentAnnotationSchema,
   CommentAnnotationChange,
   CommentAnnotationInput,
   UserReplacement,
 } from '../resources/comment-annotations.ts'
-import { AnnotationId, type Comment, importedTime } from '../resources/comments.ts'
+import { AnnotationId, importedTime } from '../resources/comments.ts'
 import { LocationId } from '../resources/notifications.ts'
 import { NoData, Outcomes } from '../resources/outcomes.ts'
+import { exampleAnnotation } from './comment-examples.ts'
 import { rangeErrors } from './crdt-errors.ts'
-
-const ada = { userId: 'user_1', name: 'Ada', initial: 'A', color: '#1864ab' }
-
-export const exampleComment: Comment = {
-  commentId: 126535,
-  type: 'text',
-  commentText: 'Is this number right?',
-  from: ada,
-  to: [],
-  taggedUserContacts: [],
-  status: 'added',
-  attachments: [],
-  reactionAnnotationIds: [],
-  reactionAnnotations: [],
-  createdAt: 1738695077691,
-  lastUpdated: '2025-02-04T18:51:17.691Z',
-}
-
-export const exampleAnnotation: CommentAnnotation = {
-  annotationId: '-O0mpUziLcBwzkXRBCAc',
-  annotationNumber: 1,
-  type: 'comment',
-  commentType: 'manual',
-  comments: [exampleComment],
-  from: ada,
-  status: builtInStatuses.default,
-  visibilityConfig: { type: 'public' },
-  involvedUserIds: ['user_1'],
-  mentionedUserIds: [],
-  metadata: { apiKey: 'key_1', organizationId: 'org_1', documentId: 'doc_1' },
-  createdAt: 1738695077691,
-  lastUpdated: 1738695077691,
-}
 
 const locationIds = Type.Optional(
   Type.Array(LocationId, {
@@ -122,6 +89,10 @@ export const commentAnnotations = {
       {
         status: 'INVALID_ARGUMENT',
         message: 'commentAnnotations[0].commentData[0].commentText is required.',
+      },
+      {
+        status: 'INVALID_ARGUMENT',
+        message: 'commentAnnotations[0].location must have an id or a locationName.',
       },
       {
         status: 'INVALID_ARGUMENT',
@@ -194,7 +165,9 @@ export const commentAnnotations = {
         documentId: Type.Optional(
           described(ChosenId, 'Only annotations of this document. Required under v1.'),
         ),
-        documentIds: v2Only(idFilter('Only annotations of these documents.')),
+        documentIds: v2Only(
+          idFilter('Only annotations of these documents. With `documentId`, of the document that is both.'),
+        ),
         folderId: v2Only(described(ChosenId, 'Only annotations of the documents directly in this folder.')),
         locationIds,
         annotationIds: Type.Optional(idFilter('Only annotations with these ids.')),
@@ -287,6 +260,7 @@ export const commentAnnotations = {
         status: 'INVALID_ARGUMENT',
         message: 'More than 500 annotations match. Send annotationIds to change them in parts.',
       },
+      { status: 'INVALID_ARGUMENT', message: 'updatedData.location must have an id or a locationName.' },
       ...rangeErrors('updatedData.targetEditor'),
     ],
     example: {

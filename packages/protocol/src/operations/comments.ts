@@ -12,7 +12,8 @@ import {
   ReactionInput,
 } from '../resources/comments.ts'
 import { NoData } from '../resources/outcomes.ts'
-import { annotation, exampleComment, userRequired, VerifyUserPermissions } from './comment-annotations.ts'
+import { annotation, userRequired, VerifyUserPermissions } from './comment-annotations.ts'
+import { exampleComment } from './comment-examples.ts'
 
 const unknownAnnotation: ErrorExample = {
   status: 'INVALID_ARGUMENT',

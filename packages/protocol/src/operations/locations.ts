@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { ChosenId, DocumentId } from '../base/ids.ts'
 import { type ErrorExample, operation } from '../base/operation.ts'
 import { described, flag } from '../base/schemas.ts'
-import { CommentLocation } from '../resources/comment-annotations.ts'
+import { NewLocation } from '../resources/places.ts'
 import { LocationMigration } from '../resources/locations.ts'
 import { bodyCredentials } from '../resources/user-tokens.ts'
 
@@ -73,7 +73,7 @@ export const locations = {
     title: 'Delete Data by Location',
     summary: 'Deletes the comments, reactions and notifications at a location of a document.',
     description: 'The document stays.',
-    input: Type.Object({ ...target, location: described(CommentLocation, 'The location.') }),
+    input: Type.Object({ ...target, location: described(NewLocation, 'The location.') }),
     output: Type.Null(),
     message: 'Data deleted successfully.',
     errors: [...errors, needsIdentity('location')],

@@ -114,6 +114,7 @@ export const notifications = {
       { status: 'INVALID_ARGUMENT', message: 'Document does not exist.' },
       { status: 'INVALID_ARGUMENT', message: 'displayHeadlineMessageTemplate is required.' },
       { status: 'INVALID_ARGUMENT', message: 'displayBodyMessage is required.' },
+      { status: 'INVALID_ARGUMENT', message: 'location must have an id or a locationName.' },
       { status: 'INVALID_ARGUMENT', message: 'notifyUsers must not be empty.' },
       { status: 'INVALID_ARGUMENT', message: 'notifyUsers[0] must have a userId or an email.' },
     ],

@@ -6,6 +6,7 @@ import { choice, described, flag, jsonObject, mapOf, openObject, text, v2Only } 
 import { EditorRange, LocatedRange } from './editor-ranges.ts'
 import { AnnotationId, Comment, importedTime, NewComments } from './comments.ts'
 import { outcome } from './outcomes.ts'
+import { CommentLocation, NewLocation } from './places.ts'
 import { NamedUser, User, UserInput } from './users.ts'
 
 const StatusType = choice(
@@ -63,20 +64,6 @@ export const Priority = openObject(
   }),
 )
 export type Priority = Type.Static<typeof Priority>
-
-/** A place inside a document (spec 22.5). Further keys are stored. */
-export const CommentLocation = openObject(
-  Type.Object({
-    id: Type.Optional(
-      Type.Union([ChosenId, Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })], {
-        description: 'Id of the location. `0` is an id.',
-      }),
-    ),
-    locationName: Type.Optional(
-      described(ChosenId, 'Name of the location. It identifies the location if there is no `id`.'),
-    ),
-  }),
-)
 
 export const TargetElement = openObject(
   Type.Object({
@@ -169,7 +156,7 @@ const orNull = <T extends TSchema>(schema: T, description: string) =>
 /** A new annotation with its first comments. */
 export const CommentAnnotationInput = Type.Object({
   annotationId: Type.Optional(described(AnnotationId, 'Id of the annotation. Default: a new id.')),
-  location: Type.Optional(described(CommentLocation, 'Where in the document the annotation is.')),
+  location: Type.Optional(described(NewLocation, 'Where in the document the annotation is.')),
   targetElement: Type.Optional(described(TargetElement, 'What the annotation is attached to.')),
   commentData: NewComments,
   status: Type.Optional(described(Status, 'Status of the annotation. Default: `OPEN`.')),
@@ -191,7 +178,7 @@ export type CommentAnnotationInput = Type.Static<typeof CommentAnnotationInput>
 
 /** What an update of annotations changes. A sent field replaces the stored one. */
 export const CommentAnnotationChange = Type.Object({
-  location: Type.Optional(described(CommentLocation, 'The new location.')),
+  location: Type.Optional(described(NewLocation, 'The new location.')),
   targetElement: Type.Optional(described(TargetElement, 'What the annotation is attached to.')),
   from: Type.Optional(described(UserInput, 'The author of the annotation.')),
   assignedTo: Type.Optional(

@@ -87,11 +87,14 @@ export const TaggedContact = openObject(
 )
 
 export const TaggedUser = openObject(
-  Type.Object({
-    text: Type.Optional(shortText('The text that stands for the user, such as `@Ada`.')),
-    userId: Type.Optional(described(ChosenId, 'Id of the mentioned user.')),
-    contact: Type.Optional(described(TaggedContact, 'The mentioned user, if `userId` is absent.')),
-  }),
+  Type.Object(
+    {
+      text: Type.Optional(shortText('The text that stands for the user, such as `@Ada`. Required under v1.')),
+      userId: Type.Optional(described(ChosenId, 'Id of the mentioned user.')),
+      contact: Type.Optional(described(TaggedContact, 'The mentioned user, if `userId` is absent.')),
+    },
+    { 'x-v1-conditions': { required: ['text'] } },
+  ),
 )
 
 /** The content of a comment: what an update may replace. */

@@ -52,7 +52,7 @@ export const editorFilter = {
 const jsonOf = (type: string) => ({
   type,
   ...(type === 'object' && { additionalProperties: true }),
-  ...(type === 'array' && { items: {} }),
+  ...(type === 'array' && { items: { type: ['string', 'number', 'boolean', 'object', 'array', 'null'] } }),
 })
 
 /** The content of an editor in a request. */

@@ -115,7 +115,9 @@ export const LocationId = Type.Union(
   [ChosenId, Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })],
   { description: 'Id of the location inside the document, or the number that notifications carry for it.' },
 )
-export const Location = jsonObject('Location inside the document, in the form of your application.')
+export const Location = jsonObject(
+  'Location inside the document, in the form of your application. It needs an `id` or a `locationName`, unless `locationId` is sent.',
+)
 
 export const NotificationContext = openObject(
   Type.Object({

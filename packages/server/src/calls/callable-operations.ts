@@ -1,7 +1,7 @@
 import { type Operation, operations } from '@plenum/protocol'
 import type { AllHandlers, AnyHandler } from './call.ts'
 import { createFieldFilter, type FieldFilter } from './input/ignored-fields.ts'
-import { createInputCheck } from './input/validate.ts'
+import { createInputCheck, createInputCheckOfV1 } from './input/validate.ts'
 
 /** An operation with everything that is needed to call it. */
 export interface CallableOperation {
@@ -12,6 +12,8 @@ export interface CallableOperation {
   /** Throws `INVALID_ARGUMENT` if the input does not fit the declaration. */
   readonly validate: (input: unknown) => void
   /** Removes the fields that `v1` ignores. Undefined: `v1` ignores none. */
+  /** Set if v1 requires fields that v2 does not require. */
+  readonly validateUnderV1: ((input: unknown) => void) | undefined
   readonly dropFieldsIgnoredByV1: FieldFilter | undefined
 }
 
@@ -31,6 +33,7 @@ export function createCallableOperations(handlers: AllHandlers): CallableOperati
         declaration,
         handler,
         validate: createInputCheck(declaration.input),
+        validateUnderV1: createInputCheckOfV1(declaration.input),
         dropFieldsIgnoredByV1: createFieldFilter(declaration.input),
       })
     }

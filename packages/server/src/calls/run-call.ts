@@ -23,7 +23,9 @@ export async function runCall(services: Services, request: CallRequest): Promise
   const { callable, version, input, caller } = request
   const { declaration, handler } = callable
   if (version === 'v1') callable.dropFieldsIgnoredByV1?.(input)
-  callable.validate(input)
+  const { validate, validateUnderV1 = validate } = callable
+  if (version === 'v1') validateUnderV1(input)
+  else validate(input)
   const startedAt = services.clock.now()
   if (declaration.effect === 'write') {
     const write = new Write(services, request, startedAt)

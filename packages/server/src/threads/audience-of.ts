@@ -43,7 +43,7 @@ export function audienceOf({
       organizations: [visibility.organizationId ?? organizationId],
       users: [authorId],
     }),
-    ...(access.length > 0 && { access }),
+    ...(access.length > 0 && { access, authorUserId: authorId }),
   }
   return Object.keys(audience).length > 0 ? audience : null
 }

@@ -132,11 +132,11 @@ function isInAudience(userId: UserId, id: RowId, look: Look): boolean {
   const isNamed =
     visibility === undefined ||
     visibility.type === 'public' ||
-    userId === 'author' ||
     visibility.userIds?.includes(userId) === true ||
     (visibility.type === 'organizationPrivate' && memberOf === (visibility.organizationId ?? organizationId))
   const needed = Object.entries(context?.access ?? {}).map(([key, value]) => `${key}:${value}`)
-  return isNamed && needed.every((field) => fieldsIn === organizationId && held.includes(field))
+  const holdsAll = needed.every((field) => fieldsIn === organizationId && held.includes(field))
+  return userId === 'author' || (isNamed && holdsAll)
 }
 
 export function sees(userId: UserId, documentId: DocumentId, id: RowId, look: Look): boolean {
@@ -148,8 +148,11 @@ export const seenBy = (userId: UserId, documentId: DocumentId, look: Look): RowI
   rowIds.filter((id) => sees(userId, documentId, id, look))
 
 /** The annotations about which the user has a notification: it was delivered, and the user still sees the annotation. */
-export const inboxOf = (userId: UserId, documentId: DocumentId, look: Look): RowId[] =>
-  seenBy(userId, documentId, look).filter((id) => sees(userId, documentId, id, whenNotified))
+export function inboxOf(userId: UserId, documentId: DocumentId, look: Look): RowId[] {
+  // A user who is removed from the organization loses the inbox there (rule 12.4.1).
+  if (userOf(userId).loses === 'by removal' && look.grants === 'after') return []
+  return seenBy(userId, documentId, look).filter((id) => sees(userId, documentId, id, whenNotified))
+}
 
 /** Activities about a deleted annotation stay for those who could see it (rule 21.2.2). */
 export const activitiesOf = (userId: UserId, documentId: DocumentId, look: Look): RowId[] =>

@@ -1,5 +1,6 @@
 import { type EventName, groupedNames, type User } from '@plenum/protocol'
 import { cutText } from '../../platform/cut-text.ts'
+import { replaceMentions } from '../../platform/mentions.ts'
 import { plainText } from '../../platform/safe-html.ts'
 import type { StoredAnnotation, StoredComment } from '../../store/comments/annotation.ts'
 import * as comments from '../../store/comments/comments.ts'
@@ -98,10 +99,7 @@ export function readableText(
   profiles: ReadonlyMap<string, Pick<User, 'name'>>,
 ): string | undefined {
   const text = commentText ?? (commentHtml === undefined ? undefined : plainText(commentHtml))
-  return mentioned
-    .reduce<string | undefined>(
-      (shown, id) => shown?.replaceAll(`{{${id}}}`, () => `@${cut(profiles.get(id)?.name ?? id)}`),
-      text,
-    )
-    ?.trim()
+  const users = new Set(mentioned)
+  const name = (id: string) => (users.has(id) ? `@${cut(profiles.get(id)?.name ?? id)}` : undefined)
+  return text === undefined ? undefined : replaceMentions(text, name).trim()
 }

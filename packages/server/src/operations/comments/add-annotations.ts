@@ -15,7 +15,7 @@ import type { AnnotationData, StoredAnnotation, StoredRange } from '../../store/
 import * as annotations from '../../store/comments/annotations.ts'
 import type { DocumentRef } from '../../store/refs.ts'
 import { requireLevel } from '../shared/levels.ts'
-import { locationIdOf } from '../shared/locations.ts'
+import { locationIdOf, requireIdentity } from '../shared/locations.ts'
 import { audienceOf, checkVisibility } from '../../threads/audience-of.ts'
 import { ThreadChanges } from '../../threads/thread-changes.ts'
 import { appendComments, CommentReader, type ReadComment } from './added-comments.ts'
@@ -136,6 +136,7 @@ async function readAnnotation(
   const comments = await reader.read(sent.commentData, `${path}.commentData`)
   refuseFields(caller.user, sent, ['createdAt', 'lastUpdated'], `${path}.`)
   checkVisibility(sent.visibility, `${path}.visibility`)
+  requireIdentity(sent.location, `${path}.location`)
   requirePrivateComments(caller, sent.visibility)
   const { assignedTo, visibility } = sent
   const named = [

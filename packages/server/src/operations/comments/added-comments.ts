@@ -5,12 +5,11 @@ import { countTags } from '../../platform/safe-html.ts'
 import { yieldIfLate } from '../../platform/turns/loop-time.ts'
 import type { CommentContent, StoredAnnotation, StoredComment } from '../../store/comments/annotation.ts'
 import { commentSize, type InvolvedUser } from '../../store/comments/comments.ts'
-import { unique } from '../shared/batches.ts'
 import { checkThread, withNewest } from '../../threads/counters.ts'
 import { refuseFields } from '../shared/calling-user.ts'
 import { authorOf } from './acting-user.ts'
 import type { NamedUser } from './authors.ts'
-import { bracedIds, contentOf, readContent } from './comment-content.ts'
+import { bracedIds, contentOf, mentionedIn, readContent } from './comment-content.ts'
 
 /** A comment of the input, checked, before its place in an annotation is known. */
 export interface ReadComment {
@@ -83,8 +82,8 @@ export function appendComments(
   const ids = new Set(usedIds)
   const changed = { ...annotation }
   const involved: InvolvedUser[] = []
-  const added = read.map(({ sent, author, content, braced }): StoredComment => {
-    const mentioned = unique([...content.mentioned, ...braced.filter((id) => existingUsers.has(id))])
+  const added = read.map(({ sent, author, content }): StoredComment => {
+    const mentioned = mentionedIn(content, existingUsers)
     const comment: StoredComment = {
       commentId: takeId(ids, sent.commentId),
       position: ++changed.lastPosition,

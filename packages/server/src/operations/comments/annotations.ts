@@ -40,7 +40,7 @@ export const annotationHandlers: Handlers<Family> = {
     if (version === 'v1' && input.documentId === undefined) {
       throw new ApiError('INVALID_ARGUMENT', 'documentId is required.')
     }
-    const visible = await requireAccessToAll(call, filterOf(input))
+    const visible = await requireAccessToAll(call)
     const source = input.annotationIds
       ? await namedAnnotations(call, unique(input.annotationIds), visible)
       : allAnnotations(call, visible)
@@ -91,10 +91,10 @@ const listMessage = 'Annotation(s) fetched successfully.'
 
 function filterOf(input: Input<Get>): Filter {
   const { organizationId, documentId, documentIds, folderId, locationIds, statusId } = input
-  const named = [...(documentId === undefined ? [] : [documentId]), ...(documentIds ?? [])]
+  const named = documentId === undefined ? documentIds : [documentId]
   return {
     organizationId,
-    documentIds: named.length > 0 || documentIds ? unique(named) : undefined,
+    documentIds: named && unique(named).filter((id) => documentIds?.includes(id) ?? true),
     folderId: folderId === root ? null : folderId,
     locationIds: locationIds && storedLocationIds(locationIds),
     authorIds: input.userIds,
@@ -110,14 +110,13 @@ function filterOf(input: Input<Get>): Filter {
  * A user names the documents. All of them must be readable. They are in one organization, so what the user may see does not
  * depend on the document.
  */
-async function requireAccessToAll(
-  call: Call<Get>,
-  { organizationId, documentIds }: Filter,
-): Promise<Visible | undefined> {
+async function requireAccessToAll(call: Call<Get>): Promise<Visible | undefined> {
+  const { organizationId, documentId: single, documentIds = [] } = call.input
   if (!call.caller.user) return undefined
-  if (!documentIds?.length) throw new ApiError('INVALID_ARGUMENT', 'documentId is required.')
+  const named = unique([...(single === undefined ? [] : [single]), ...documentIds])
+  if (named.length === 0) throw new ApiError('INVALID_ARGUMENT', 'documentId is required.')
   let visible: Visible | undefined
-  for (const documentId of documentIds) {
+  for (const documentId of named) {
     visible = await requireAccess(call, { organizationId, documentId }, 'read')
   }
   return visible

@@ -1,5 +1,6 @@
 import { ApiError, type CommentData, commentLimits } from '@plenum/protocol'
 import type { CommentContent } from '../../store/comments/annotation.ts'
+import { mentionCandidates, mentionsIn, replaceMentions } from '../../platform/mentions.ts'
 import { countTags, escapeHtml, safeHtml, unescapeHtml } from '../../platform/safe-html.ts'
 import { unique } from '../shared/batches.ts'
 
@@ -42,34 +43,44 @@ export function contentOf(read: SentContent, path: string, before?: CommentConte
 const taggedIds = ({ taggedUserContacts = [] }: CommentContent): string[] =>
   unique(taggedUserContacts.flatMap(({ userId, contact }) => userId ?? contact?.userId ?? []))
 
-const mention = /\{\{([^{}\n]{1,256})\}\}/g
+/** A text may have braces for other reasons, and one pair of braces several candidates. */
+const maxCandidates = 4 * commentLimits.mentions
 
-/** What stands between double braces in the text. It is a mention if a user has that id, otherwise text. */
+/** What may stand between double braces in the text. It is a mention if a user has that id, otherwise text. */
 export function bracedIds({ commentText = '', commentHtml = '' }: CommentContent, path: string): string[] {
-  const inText = Array.from(commentText.matchAll(mention), ([, id = '']) => id)
-  const inHtml = Array.from(commentHtml.matchAll(mention), ([, id = '']) => unescapeHtml(id))
-  const found = unique([...inText, ...inHtml])
-  if (found.length > commentLimits.mentions) {
+  const inHtml = Array.from(mentionCandidates(commentHtml), unescapeHtml)
+  const found = unique([...mentionCandidates(commentText), ...inHtml])
+  // Ids with braces are rare: otherwise each place has one candidate.
+  const simple = found.filter((id) => !/[{}]/.test(id))
+  if (simple.length > commentLimits.mentions || found.length > maxCandidates) {
     throw invalid(`${path}commentText must mention at most ${commentLimits.mentions} users.`)
   }
   return found
 }
 
-/** Replaces the ids between double braces. */
+/** The users whom the comment names as tagged contacts or mentions, of those who exist. */
+export function mentionedIn(content: CommentContent, existing: ReadonlySet<string>): string[] {
+  const { commentText = '', commentHtml = '', mentioned } = content
+  const inText = mentionsIn(commentText, (id) => existing.has(id))
+  const inHtml = mentionsIn(commentHtml, (id) => existing.has(unescapeHtml(id)))
+  return unique([...mentioned, ...inText, ...Array.from(inHtml, unescapeHtml)])
+}
+
+/** Replaces the ids of mentioned users between double braces. */
 export const replaceBraced = (
-  content: SentContent,
+  { commentText, commentHtml, mentioned }: CommentContent,
   replaced: (id: string) => string,
 ): Pick<SentContent, 'commentText' | 'commentHtml'> => {
-  const { commentText, commentHtml } = content
+  const users = new Set(mentioned)
+  const mention = (id: string) => (users.has(id) ? replaced(id) : undefined)
+  const braced = (id: string | undefined) => (id === undefined ? undefined : `{{${id}}}`)
+  const escaped = (id: string | undefined) => (id === undefined ? undefined : escapeHtml(id))
   return {
     ...(commentText !== undefined && {
-      commentText: commentText.replaceAll(mention, (_, id: string) => `{{${replaced(id)}}}`),
+      commentText: replaceMentions(commentText, (id) => braced(mention(id))),
     }),
     ...(commentHtml !== undefined && {
-      commentHtml: commentHtml.replaceAll(
-        mention,
-        (_, id: string) => `{{${escapeHtml(replaced(unescapeHtml(id)))}}}`,
-      ),
+      commentHtml: replaceMentions(commentHtml, (id) => braced(escaped(mention(unescapeHtml(id))))),
     }),
   }
 }

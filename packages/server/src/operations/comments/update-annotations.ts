@@ -12,7 +12,7 @@ import type { Call, PreparedWrite } from '../../calls/call.ts'
 import { yieldIfLate } from '../../platform/turns/loop-time.ts'
 import type { StoredAnnotation, StoredRange } from '../../store/comments/annotation.ts'
 import { outcomes } from '../shared/batches.ts'
-import { locationIdOf } from '../shared/locations.ts'
+import { locationIdOf, requireIdentity } from '../shared/locations.ts'
 import { audienceOf, changedAudience, checkVisibility } from '../../threads/audience-of.ts'
 import { anchorRanges } from './anchored-ranges.ts'
 import { ensureAuthors, findExisting, type NamedUser, requireExisting } from './authors.ts'
@@ -109,6 +109,7 @@ async function checkUsers(call: Call<Update>, change: CommentAnnotationChange) {
   } = call
   const { from, assignedTo, visibility, resolvedByUserId, statusUpdatedByUserId } = change
   checkVisibility(visibility, 'updatedData.visibility')
+  requireIdentity(change.location, 'updatedData.location')
   if (from) await ensureAuthors(db, apiKey, [from], now)
   const field = (name: string, userId: string | null | undefined): NamedUser[] =>
     userId == null ? [] : [{ userId, field: `updatedData.${name}` }]

@@ -3,11 +3,10 @@ import type { Call, CallingUser } from '../../calls/call.ts'
 import { yieldIfLate } from '../../platform/turns/loop-time.ts'
 import type { StoredComment } from '../../store/comments/annotation.ts'
 import { setInvolved } from '../../store/comments/comments.ts'
-import { unique } from '../shared/batches.ts'
 import { ensureAuthors, findExisting, requireExisting } from './authors.ts'
 import { denied, refuseFields } from '../shared/calling-user.ts'
 import { notifies } from './acting-user.ts'
-import { bracedIds, contentOf, readContent, type SentContent } from './comment-content.ts'
+import { bracedIds, contentOf, mentionedIn, readContent, type SentContent } from './comment-content.ts'
 import { commentOutcomes } from './outcomes.ts'
 import { involvedIn, withComments } from '../../threads/counters.ts'
 import { requireThread } from './thread.ts'
@@ -76,7 +75,7 @@ async function changeComment(
   const existing = await findExisting(call, organizationId, [...content.mentioned, ...braced])
   // A user who was mentioned before may be gone by now. Only the sent mentions must exist.
   if (updatedData.taggedUserContacts) requireExisting(existing, named)
-  const mentioned = unique([...content.mentioned, ...braced]).filter((id) => existing.has(id))
+  const mentioned = mentionedIn(content, existing).filter((id) => existing.has(id))
   return {
     ...comment,
     authorId: updatedData.from?.userId ?? comment.authorId,

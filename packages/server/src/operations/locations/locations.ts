@@ -1,4 +1,4 @@
-import { ApiError, type Input, type Operations } from '@plenum/protocol'
+import type { Input, Operations } from '@plenum/protocol'
 import type { Call, Handlers } from '../../calls/call.ts'
 import { removalSteps } from '../../store/deletions/removal.ts'
 import { type Position, runSteps } from '../../store/deletions/row-step.ts'
@@ -6,7 +6,7 @@ import type { DocumentRef } from '../../store/refs.ts'
 import { changeInStep } from '../../threads/change-in-step.ts'
 import { deleteFew, findOrganization } from '../comments/delete-annotations.ts'
 import { moveAnnotations, moveNotifications } from './moved-locations.ts'
-import { locationIdOf, storedLocationIds } from '../shared/locations.ts'
+import { requireIdentity, storedLocationIds } from '../shared/locations.ts'
 
 type Family = Operations['locations']
 type Location = Input<Family['deleteData']>['location']
@@ -65,8 +65,6 @@ async function documentOf(call: Call<Family['deleteData']> | Call<Family['update
 
 /** What identifies the location: its id, else its name (spec 22.5). */
 function identityOf(location: Location, field: string): string | number {
-  if (locationIdOf(location) === undefined) {
-    throw new ApiError('INVALID_ARGUMENT', `${field} must have an id or a locationName.`)
-  }
+  requireIdentity(location, field)
   return location.id ?? (location.locationName as string)
 }

@@ -9,7 +9,7 @@ import * as notifications from '../../store/notifications/notifications.ts'
 import type { NewRecipient } from '../../store/notifications/recipients.ts'
 import * as users from '../../store/users/users.ts'
 import { requireLevel } from '../shared/levels.ts'
-import { locationIdOf } from '../shared/locations.ts'
+import { locationIdOf, requireIdentity } from '../shared/locations.ts'
 import {
   type RecipientSelection,
   findRecipients,
@@ -141,6 +141,8 @@ function validate(input: Input<Add>): void {
       throw invalid('displayHeadlineMessageTemplate is required.')
     if (!input.displayBodyMessage?.trim()) throw invalid('displayBodyMessage is required.')
   }
+  // A location that the caller names by `locationId` may have any form.
+  if (input.locationId === undefined) requireIdentity(input.location, 'location')
   if (input.notifyAll === false && input.notifyUsers.length === 0) {
     throw invalid('notifyUsers must not be empty.')
   }

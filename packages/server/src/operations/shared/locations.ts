@@ -1,3 +1,4 @@
+import { ApiError } from '@plenum/protocol'
 import { locationNumber } from '../../access/ids.ts'
 
 /** The number of a location: computed from its id, which may be 0, else from its name (spec 22.5). */
@@ -8,6 +9,12 @@ export function locationIdOf({ id, locationName }: Record<string, unknown> = {})
     }
   }
   return undefined
+}
+
+/** Throws unless the location has an id or a name (spec 22.5). `field` names it in the message. */
+export function requireIdentity(location: Record<string, unknown> | undefined, field: string): void {
+  if (location === undefined || locationIdOf(location) !== undefined) return
+  throw new ApiError('INVALID_ARGUMENT', `${field} must have an id or a locationName.`)
 }
 
 /**

@@ -6,7 +6,7 @@ import type {
   Status,
   Visibility,
 } from '@plenum/protocol'
-import type { StoredAudience } from './audience.ts'
+import { parseAudience, type StoredAudience } from './audience.ts'
 import type { AnnotationTable, CommentTable } from '../schema/comment-tables.ts'
 import { parse } from '../engine/json.ts'
 
@@ -106,7 +106,7 @@ export const toAnnotation = (row: AnnotationTable): StoredAnnotation => ({
   lastCommentSeq: row.last_comment_seq,
   lastCommentBy: row.last_comment_by,
   otherCommentSeq: row.other_comment_seq,
-  audience: row.audience === null ? null : parse(row.audience),
+  audience: parseAudience(row.audience, row.author_id),
   data: parse(row.data),
   createdAt: row.created_at,
   lastUpdated: row.last_updated,

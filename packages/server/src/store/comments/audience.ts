@@ -1,13 +1,17 @@
+import { parse } from '../engine/json.ts'
+
 /**
  * Who may see an annotation and everything about it, besides the condition that the user can read the document (spec 25.6). A
  * user must be one of `users` or a member of one of `organizations`, unless both are absent, and must hold every field in
- * `access`.
+ * `access`. The author needs neither.
  */
 export interface Audience {
   users?: readonly string[]
   organizations?: readonly string[]
   /** Fields of the access context, as `key:value`. */
   access?: readonly string[]
+  /** The author, who sees the annotation whatever the access context is. Set if there is one. */
+  authorUserId?: string
 }
 
 /** The audience of an annotation. */
@@ -43,10 +47,18 @@ export type Visible = (
 /** Null: everyone who can read the document. */
 export function maySee(audience: Audience | null, viewer: Viewer): boolean {
   if (audience === null) return true
-  const { users, organizations, access = [] } = audience
+  const { users, organizations, access = [], authorUserId } = audience
+  if (authorUserId !== undefined && authorUserId === viewer.userId) return true
   const isNamed =
     (users === undefined && organizations === undefined) ||
     users?.includes(viewer.userId) === true ||
     organizations?.some((id) => viewer.isMemberOf(id)) === true
   return isNamed && access.every((field) => viewer.holds(field))
+}
+
+/** Reads the stored audience of an annotation. One that was stored by an earlier release has no author. */
+export function parseAudience(json: string | null, authorUserId: string): StoredAudience | null {
+  if (json === null) return null
+  const audience = parse<StoredAudience>(json)
+  return audience.access && audience.authorUserId === undefined ? { ...audience, authorUserId } : audience
 }

@@ -1,7 +1,6 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
-import type { Audience, Visible } from './audience.ts'
+import { parseAudience, type Visible } from './audience.ts'
 import type { Cursor, Db } from '../engine/db.ts'
-import { parse } from '../engine/json.ts'
 import { sqliteOf } from '../engine/prepared.ts'
 import { inWindow, joinParts, type Part, scan, type Scanning, type Window } from '../engine/scan.ts'
 import type { Schema } from '../schema/schema.ts'
@@ -248,7 +247,7 @@ async function keepFitting(
 ): Promise<Position[]> {
   const fitting = rows.filter((row) => fits(row, filter))
   if (!visible || fitting.length === 0) return fitting.map(toPosition)
-  const audiences = fitting.map((row) => (row.audience === null ? null : parse<Audience>(row.audience)))
+  const audiences = fitting.map((row) => parseAudience(row.audience, row.author_id))
   const isVisible = await visible(audiences)
   return fitting.filter((_, index) => isVisible(audiences[index] ?? null)).map(toPosition)
 }
@@ -318,7 +317,7 @@ export async function count(
             .on('v.user_id', '=', userId)
             .onRef('v.number', '=', 'a.number'),
         )
-        .select(['a.number', 'a.status_id', 'a.audience', 'v.viewed_seq'])
+        .select(['a.number', 'a.author_id', 'a.status_id', 'a.audience', 'v.viewed_seq'])
         .select(['a.last_comment_seq', 'a.last_comment_by', 'a.other_comment_seq'])
         .where('a.api_key', '=', apiKey)
         .where('a.organization_id', '=', organizationId)
@@ -330,7 +329,7 @@ export async function count(
     )
     const parsed = rows.map((row) => ({
       row,
-      audience: row.audience === null ? null : parse<Audience>(row.audience),
+      audience: parseAudience(row.audience, row.author_id),
     }))
     const isVisible = await visible(parsed.map(({ audience }) => audience))
     for (const { row, audience } of parsed) {

@@ -1,3 +1,5 @@
+import { mentionCandidates } from '../../platform/mentions.ts'
+
 /**
  * Fields whose text is the id of a user, or that list such ids: `from` and `to` of a change too. Other texts may equal an id by
  * chance.
@@ -16,7 +18,7 @@ export function usersNamedIn(data: unknown): Set<string> {
 function collect(value: unknown, field: string, found: Set<string>): void {
   if (typeof value === 'string') {
     if (namesUsers.test(field)) found.add(value)
-    for (const [, id = ''] of value.matchAll(/\{\{([^{}\n]{1,256})\}\}/g)) found.add(id)
+    for (const id of mentionCandidates(value)) found.add(id)
   } else if (Array.isArray(value)) {
     for (const item of value) collect(item, field, found)
   } else if (typeof value === 'object' && value !== null) {

@@ -1,3 +1,4 @@
+import { replaceMentions } from '../../platform/mentions.ts'
 import type { CommentContent } from '../comments/annotation.ts'
 import { namesUsers } from './named-users.ts'
 
@@ -15,11 +16,7 @@ export interface ErasedIds {
 
 /** The text without mentions of these users, as `{{userId}}`. */
 export const withoutMentions = (text: string, userIds: Ids): string =>
-  text.includes('{{')
-    ? text.replaceAll(/\{\{([^{}\n]{1,256})\}\}/g, (mention, id: string) =>
-        userIds.has(id) ? erasedMention : mention,
-      )
-    : text
+  replaceMentions(text, (id) => (userIds.has(id) ? erasedMention : undefined))
 
 /** Replaces texts that stood for tagged users. Only `@…` is replaced: another text may be any word. */
 function withoutTags(text: string, tags: readonly unknown[]): string {

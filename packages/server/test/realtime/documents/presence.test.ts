@@ -73,28 +73,6 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     await eventually(() => view.present).toEqual({})
   })
 
-  test('[15.1.2] clients get the color, the picture and the data that a backend sent for a user, instead of those of the profile and of the client', async () => {
-    const tenant = await given.tenant(server)
-    const ada = await connect(tenant, 'ada')
-    await ada.open()
-    ada.send({ type: 'setPresence', ref: 1, data: { cursor: 1 } })
-    const view = await watch(tenant)
-    await eventually(() => view.users.get('ada')?.data).toEqual({ cursor: 1 })
-    const photoUrl = 'https://example.com/agent.png'
-    const users = [
-      { userId: 'agent', name: 'Agent', color: 'teal', photoUrl, data: { task: 'review' } },
-      { userId: 'ada', color: 'red', data: { cursor: 2 } },
-    ]
-    await tenant.client.presence.add({ ...documentRef, users })
-    await eventually(() => view.users.get('agent')).toMatchObject({
-      color: 'teal',
-      photoUrl,
-      data: { task: 'review' },
-      source: 'rest',
-    })
-    await eventually(() => view.users.get('ada')).toMatchObject({ color: 'red', data: { cursor: 2 } })
-  })
-
   test('[R12.4] a user without access is not listed, and a user who loses access leaves the list', async () => {
     const tenant = await given.tenant(server)
     const organizationId = await given.organization(tenant)

@@ -63,50 +63,6 @@ describe.each(stores)('auth on %s', (store) => {
       })
     })
 
-    test.each<[data: object, message: string, ...missing: string[]]>([
-      [
-        {},
-        'userId is required.',
-        'userId',
-        'userProperties',
-        'userProperties.name',
-        'userProperties.email',
-        'permissions',
-        'permissions.resources',
-      ],
-      [
-        { userId: 'u1', userProperties: { name: ' ' }, permissions: {} },
-        'userProperties.name is required.',
-        'userProperties.name',
-        'userProperties.email',
-        'permissions.resources',
-      ],
-      [
-        { userId: 'u1', userProperties: 1 },
-        'userProperties must be an object.',
-        'permissions',
-        'permissions.resources',
-      ],
-      [
-        { userId: 'u1', userProperties: { name: 'Ada' }, permissions: { resources: [] } },
-        'userProperties.email is required.',
-        'userProperties.email',
-      ],
-    ])('[7.1.5] generateToken of %j says "%s" and names all that is missing', async (...row) => {
-      const [data, message, ...missing] = row
-      const { status, body } = await generate(await given.tenant(server), data)
-      const error = { status: 'INVALID_ARGUMENT', message, details: { missing } }
-      expect([status, body]).toEqual([400, { error }])
-    })
-
-    test('[7.1.5] a refusal of generateToken for another reason has no details', async () => {
-      const data = { userId: 'u1', userProperties: { ...ada, name: 1 }, permissions: { resources: [] } }
-      const { body } = await generate(await given.tenant(server), data)
-      expect(body).toEqual({
-        error: { status: 'INVALID_ARGUMENT', message: 'userProperties.name must be a string.' },
-      })
-    })
-
     test('[4.1] [8] a token expires 48 hours after it was issued', async () => {
       const tenant = await given.tenant(server)
       const before = Math.floor(Date.now() / 1000)

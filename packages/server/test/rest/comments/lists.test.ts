@@ -37,11 +37,11 @@ interface Filter {
 }
 
 const fits = (known: Known, filter: Filter): boolean => {
-  const named = [...(filter.documentId ? [filter.documentId] : []), ...(filter.documentIds ?? [])]
   const oneOf = (list: string[] | undefined, values: (string | undefined)[]) =>
     !list || values.some((value) => value !== undefined && list.includes(value))
   return (
-    (named.length === 0 || named.includes(known.documentId)) &&
+    (!filter.documentId || filter.documentId === known.documentId) &&
+    (!filter.documentIds || filter.documentIds.includes(known.documentId)) &&
     (!filter.folderId || (known.folderId ?? 'root') === filter.folderId) &&
     oneOf(filter.locationIds, [known.location]) &&
     oneOf(filter.userIds, [known.author]) &&

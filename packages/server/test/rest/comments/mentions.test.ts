@@ -41,6 +41,43 @@ describe.each(stores)('mentions on %s', (store) => {
     expect(read.involvedUserIds.toSorted()).toEqual([odd, 'a b', 'ada', 'grace'].sort())
   })
 
+  test('[19.0.4] users whose ids contain braces are mentioned, replaced and shown by name in notifications', async () => {
+    const { client, add, one } = await tenantWithDocument()
+    const odd = ['a}', 'x{{y', 'b}}c', '{']
+    await client.users.add({
+      organizationId,
+      users: odd.map((userId) => ({ userId, name: `Name ${userId}` })),
+    })
+    const text = odd.map((id) => `{{${id}}}`).join(' ')
+    await add('a1', {
+      commentData: [
+        {
+          commentText: `${text} {{a}} {{z{{grace}}`,
+          commentHtml: `<p>${text}</p>`,
+          from: ada,
+          triggerNotification: true,
+        },
+      ],
+    })
+    const mentioned = [...odd, 'grace']
+    expect((await one('a1')).comments[0]?.to.map(({ userId }) => userId)).toEqual(mentioned)
+    const { data: inbox } = await client.notifications.get({ organizationId, documentId: ref.documentId })
+    await expect
+      .poll(async () => (await client.notifications.get({ organizationId, userId: 'a}' })).data.length)
+      .toBe(1)
+    expect(inbox.length).toBeLessThanOrEqual(1)
+    const [notification] = (await client.notifications.get({ organizationId, userId: 'a}' })).data
+    expect(notification?.displayBodyMessage).toBe(
+      `${odd.map((id) => `@Name ${id}`).join(' ')} {{a}} {{z@Grace`,
+    )
+
+    const updateUsers = [{ oldUser: { userId: 'a}' }, newUser: { userId: 'new' } }]
+    await client.commentAnnotations.update({ ...ref, annotationIds: ['a1'], updateUsers })
+    const [after] = (await one('a1')).comments
+    expect(after?.commentText).toBe(`${text.replace('{{a}}}', '{{new}}')} {{a}} {{z{{grace}}`)
+    expect(after?.commentHtml).toBe(`<p>${text.replace('{{a}}}', '{{new}}')}</p>`)
+  })
+
   test('[19.3.3] updateUsers replaces all users at once, everywhere, also if they change places', async () => {
     const { client, apiKey, add, reply, one, comments, get, events } = await tenantWithDocument()
     await client.users.add({ organizationId, users: [{ userId: 'linus' }] })

@@ -33,11 +33,11 @@ const annotations: { id: string; fields: object; seenBy: Reader[] }[] = [
     fields: { visibility: { type: 'restricted', userIds: ['outsider'] } },
     seenBy: ['ada', 'outsider'],
   },
-  { id: 'context', fields: { context: { access: { team: 'red' } } }, seenBy: ['holder'] },
+  { id: 'context', fields: { context: { access: { team: 'red' } } }, seenBy: ['ada', 'holder'] },
   {
     id: 'both',
     fields: { visibility: { type: 'restricted', userIds: ['grace'] }, context: { access: { team: 'red' } } },
-    seenBy: [],
+    seenBy: ['ada'],
   },
 ]
 
