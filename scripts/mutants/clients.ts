@@ -39,6 +39,25 @@ export const clientMutants: readonly Mutant[] = [
     title: 'a lost connection is retried after a random delay whose bound doubles up to 30 s',
   },
   {
+    name: 'a document stays denied although the user has access again',
+    rule: 'K3.3',
+    file: 'packages/client/src/live/document/document-session.ts',
+    from: 'if (isDenial(ending)) this.#denialRetry.schedule()',
+    to: 'if (isDenial(ending)) this.#denialRetry.reset()',
+    test: 'packages/client/src/live/document/denied.test.ts',
+    title: 'a denied document asks again after random delays of up to a minute, and reports its error once',
+  },
+  {
+    name: 'the client ignores that the browser is offline',
+    rule: 'K2.4',
+    file: 'packages/client/src/live/connection/connection-session.ts',
+    from: 'onOffline: () => this.#link.onOffline(),',
+    to: 'onOffline: () => {},',
+    test: 'packages/client/src/live/connection/reason.test.ts',
+    title:
+      'when the browser says that it is offline, the connection is reconnecting at once, and connects when the network is back',
+  },
+  {
     name: 'a list that could not be loaded stays empty',
     rule: 'K17.6',
     file: 'packages/client/src/live/errors.ts',

@@ -15,7 +15,7 @@ export type {
 } from '@plenum/protocol/realtime'
 export { closeCodes } from '@plenum/protocol/realtime'
 export type { CallOptions, Result } from './platform/call.ts'
-export type { Connection, ConnectOptions } from './live/connection/connection.ts'
+export type { Connection, ConnectionState, ConnectOptions } from './live/connection/connection.ts'
 export type { TokenSource } from './live/connection/token.ts'
 export type { WebSocketClass } from './live/connection/web-socket.ts'
 export type { LiveDocumentOptions, LiveDocument } from './live/document/document.ts'
@@ -31,7 +31,13 @@ export type { LiveList, LiveListState } from './live/lists/live-list.ts'
 export type { Ending, Status } from './live/status.ts'
 export type { UserOperations } from './live/calls/socket-calls.ts'
 export type { NewComment, NewThread, Thread, Threads, ThreadsState } from './live/threads/threads.ts'
-export type { VersionEvent, VersionPage, Versions } from './live/versions/versions.ts'
+export type {
+  AllVersions,
+  VersionEvent,
+  VersionListState,
+  VersionPage,
+  Versions,
+} from './live/versions/versions.ts'
 export type * from './operations/index.ts'
 export type { Unsubscribe } from './platform/listeners.ts'
 export type { ClientOptions } from './rest.ts'

@@ -19,7 +19,7 @@ import {
 const fakes = useFakes()
 
 function Room() {
-  const status = useConnectionStatus()
+  const { status } = useConnectionStatus()
   const document = useLiveDocument('org_1', 'doc_1')
   const [users] = usePresence('org_1', 'doc_1')
   const self = useSelf('org_1', 'doc_1')

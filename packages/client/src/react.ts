@@ -6,30 +6,35 @@ import type { LiveDocument } from './live/document/document.ts'
 import type { LiveEditor, LiveEditorOptions, LiveEditorState } from './live/editor/editor.ts'
 import type { OwnPresence, Presence } from './live/presence/presence.ts'
 import type { LiveState } from './live/state/live-state.ts'
-import type { Status } from './live/status.ts'
-import { unloadedList, VersionList, type VersionListState } from './live/versions/version-list.ts'
-import type { Versions } from './live/versions/versions.ts'
+import type { ConnectionState } from './live/connection/connection.ts'
+import { unloadedList, type Versions, type VersionListState } from './live/versions/versions.ts'
 import { notMounted, useConnection, useDocumentLease, useEditorLease, useStore } from './react/shared.ts'
 
 export { type InboxActions, type ThreadActions, useInbox, useThreads } from './react/conversations.ts'
 export { type ListActions, useDocuments, usePeople } from './react/lists.ts'
 export { PlenumProvider, useConnection } from './react/shared.ts'
 
-/** Returns the status of the connection. Renders the component when the status changes. */
-export function useConnectionStatus(): Status {
+const unusedConnection: ConnectionState = { status: 'connecting', reason: undefined }
+
+/**
+ * Returns the status of the connection, why it is not `connected`, and a function that connects without waiting for the next
+ * attempt. Renders the component when the status or the reason changes.
+ */
+export function useConnectionStatus(): ConnectionState & { retry: () => void } {
   const connection = useConnection()
-  return useStore(
+  const state = useStore(
     useCallback((onChange: () => void) => connection.subscribe(onChange), [connection]),
-    () => connection.status,
-    () => 'connecting',
+    () => connection.state,
+    () => unusedConnection,
   )
+  return useMemo(() => ({ ...state, retry: () => connection.reconnect() }), [state, connection])
 }
 
 type AnyData = Record<string, unknown>
 
 /**
  * Opens a document while the component is mounted. Returns `undefined` on the first render. Renders the component when the
- * status or the role changes. `Data` is the type of the presence data of your application.
+ * status, its reason or the role changes. `Data` is the type of the presence data of your application.
  */
 export function useLiveDocument<Data extends object = AnyData>(
   organizationId: string,
@@ -40,7 +45,7 @@ export function useLiveDocument<Data extends object = AnyData>(
     document.subscribe,
     () => {
       const current = document.peek()
-      return current && `${current.status} ${current.accessRole}`
+      return current && `${current.status} ${current.accessRole} ${current.reason?.message}`
     },
     () => undefined,
   )
@@ -146,10 +151,16 @@ export function useLiveState<T extends object>(
   return [value, set as LiveState<T>['set']]
 }
 
-const unopenedState: LiveEditorState = { status: 'connecting', saved: true, readOnly: false }
+const unopenedState: LiveEditorState = {
+  status: 'connecting',
+  reason: undefined,
+  saved: true,
+  readOnly: false,
+}
 
 /**
- * Opens an editor while the component is mounted. Returns the editor and its state. `editor` is `undefined` on the first
+ * Opens an editor while the component is mounted. Returns the editor, its state, and a function that opens it again without
+ * delay. `editor` is `undefined` on the first
  * render. Renders the component when the state changes. The options are used only when the editor is opened, and ignored
  * afterwards.
  */
@@ -158,22 +169,15 @@ export function useLiveEditor(
   documentId: string,
   editorId: string,
   options?: LiveEditorOptions,
-): LiveEditorState & { editor: LiveEditor | undefined } {
+): LiveEditorState & { editor: LiveEditor | undefined; retry: () => void } {
   const { take, peek } = useEditorLease(organizationId, documentId, editorId, options)
   const state = useStore(
     useCallback((onChange: () => void) => take((editor) => editor.subscribe(onChange)), [take]),
     () => peek()?.state ?? unopenedState,
     () => unopenedState,
   )
-  return { ...state, editor: state === unopenedState ? undefined : peek() }
-}
-
-const listByEditor = new WeakMap<LiveEditor, VersionList>()
-
-function versionListOf(editor: LiveEditor): VersionList {
-  const list = listByEditor.get(editor) ?? new VersionList(editor.versions)
-  listByEditor.set(editor, list)
-  return list
+  const retry = useCallback(() => peek()?.retry(), [peek])
+  return { ...state, editor: state === unopenedState ? undefined : peek(), retry }
 }
 
 /**
@@ -190,14 +194,8 @@ export function useVersions(
 ): VersionListState & Pick<Versions, 'add' | 'restore'> {
   const { take, peek } = useEditorLease(organizationId, documentId, editorId)
   const state = useStore(
-    useCallback(
-      (onChange: () => void) => take((editor) => versionListOf(editor).subscribe(onChange)),
-      [take],
-    ),
-    () => {
-      const editor = peek()
-      return editor ? versionListOf(editor).state : unloadedList
-    },
+    useCallback((onChange: () => void) => take((editor) => editor.versions.all.subscribe(onChange)), [take]),
+    () => peek()?.versions.all.state ?? unloadedList,
     () => unloadedList,
   )
   const versions = useCallback(() => {

@@ -15,12 +15,16 @@ interface Room {
   editor: { awareness: { getStates(): Map<number, unknown> } } | undefined
   saveVersion(name: string): Promise<unknown>
   restoreVersion(name: string): Promise<void>
+  /** The function of `useConnectionStatus`. */
+  retry(): void
   /** The number of different objects that `useVersions` has returned. */
   countLists(): number
 }
 
 type PageGlobals = {
-  plenum: { start(url: string, token: string): void }
+  plenum: { start(url: string, token: string | (() => Promise<string>)): void }
+  isTokenBroken: boolean
+  threadsError: string | undefined
   room: Room
   setDocumentId(documentId: string | undefined): void
   othersRenders: number
@@ -30,7 +34,7 @@ type PageGlobals = {
   sockets: WebSocket[]
 }
 
-async function visit(token: string) {
+async function visit(token: string, { isTokenBroken = false } = {}) {
   const tab = await site.browser.newPage()
   const messages: ClientMessage[] = []
   tab.on('websocket', (socket) =>
@@ -48,11 +52,20 @@ async function visit(token: string) {
     }
     Object.assign(globalThis, { sockets, WebSocket: RecordedSocket })
   })
+  await tab.addInitScript((broken) => {
+    ;(globalThis as unknown as PageGlobals).isTokenBroken = broken
+  }, isTokenBroken)
   await tab.goto(`http://localhost:${site.page.port}/`)
-  await tab.evaluate(([url, token]) => (globalThis as unknown as PageGlobals).plenum.start(url, token), [
-    site.server.url,
-    token,
-  ] as [string, string])
+  await tab.evaluate(
+    ([url, token]) => {
+      const page = globalThis as unknown as PageGlobals
+      page.plenum.start(url, async () => {
+        if (page.isTokenBroken) throw new Error('The token endpoint returned 500.')
+        return token
+      })
+    },
+    [site.server.url, token] as [string, string],
+  )
   return { tab, messages, shown: () => shownIn(tab) }
 }
 
@@ -256,5 +269,57 @@ test(
     await expect.poll(() => inboxOf(ada)).toMatchObject({ unreadCount: 1 })
     // The editor and the presence of the document came back after the topic was added.
     await expect.poll(ada.shown).toMatchObject({ status: 'connected', connection: 'connected' })
+  },
+)
+
+test(
+  '[K19] components render why the token endpoint fails, and connect with a retry when it works again',
+  { timeout: 300_000 },
+  async () => {
+    const tenant = await given.tenant(site.server)
+    const ada = await visit(await tokenFor(tenant, 'ada'), { isTokenBroken: true })
+    const reason = 'The token callback failed: The token endpoint returned 500.'
+    await expect.poll(ada.shown).toMatchObject({
+      connection: 'connecting',
+      connectionReason: reason,
+      status: 'connecting',
+      reason,
+    })
+    await ada.tab.evaluate(() => (globalThis as unknown as PageGlobals).showThreads(true))
+    const threadsError = () => ada.tab.evaluate(() => (globalThis as unknown as PageGlobals).threadsError)
+    await expect.poll(threadsError).toBe(reason)
+    await ada.tab.evaluate(() => {
+      const page = globalThis as unknown as PageGlobals
+      page.isTokenBroken = false
+      page.room.retry()
+    })
+    await expect.poll(ada.shown).toMatchObject({ connection: 'connected', status: 'connected' })
+    expect(await ada.shown()).not.toHaveProperty('connectionReason')
+    await expect.poll(threadsError).toBeUndefined()
+    await ada.tab.close()
+  },
+)
+
+test(
+  '[K2.4] [K19] components render that the browser is offline at once, and what was typed then arrives when it is online',
+  { timeout: 300_000 },
+  async () => {
+    const tenant = await given.tenant(site.server)
+    const ada = await visit(await tokenFor(tenant, 'ada'))
+    await expect.poll(ada.shown).toMatchObject({ connection: 'connected', status: 'connected' })
+    const context = ada.tab.context()
+    await context.setOffline(true)
+    await expect.poll(ada.shown).toMatchObject({
+      connection: 'reconnecting',
+      connectionReason: 'This device is offline. The client reconnects when the network is back.',
+      status: 'reconnecting',
+    })
+    await ada.tab.evaluate(() => (globalThis as unknown as PageGlobals).room.write('typed offline'))
+    await expect.poll(ada.shown).toMatchObject({ saved: false })
+    await context.setOffline(false)
+    await expect.poll(ada.shown, { timeout: 60_000 }).toMatchObject({ connection: 'connected', saved: true })
+    const note = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+    expect((await tenant.client.crdt.get(note)).data[0]?.data).toBe('typed offline')
+    await ada.tab.close()
   },
 )

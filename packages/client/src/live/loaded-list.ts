@@ -19,8 +19,8 @@ export abstract class LoadedList<State extends LoadedListState> {
   #isLoaded = false
   /** Why the last load failed. */
   #loadError: ApiError | undefined
-  /** Why nothing can be loaded. */
-  #problem: ApiError | undefined
+  /** Why nothing can be loaded. `isFinal`: the client does not try to load anything. */
+  #problem: { error: ApiError; isFinal: boolean } | undefined
 
   protected constructor(unloaded: State) {
     this.#state = unloaded
@@ -55,10 +55,12 @@ export abstract class LoadedList<State extends LoadedListState> {
     this.#reloads.stop()
   }
 
-  /** Sets or removes the reason why nothing can be loaded. */
-  setProblem(problem: ApiError | undefined): void {
-    if (this.#problem === problem) return
-    this.#problem = problem
+  /**
+   * Sets or removes the reason why nothing can be loaded. Unless it is final, a list that has been loaded does not show it: a
+   * short loss of the connection is no error of the list.
+   */
+  setProblem(error: ApiError | undefined, isFinal: boolean): void {
+    this.#problem = error && { error, isFinal }
     if (this.#currentError !== this.error) this.publish({})
   }
 
@@ -70,7 +72,8 @@ export abstract class LoadedList<State extends LoadedListState> {
   }
 
   get #currentError(): ApiError | undefined {
-    return this.#problem ?? this.#loadError
+    const problem = this.#problem
+    return problem && (problem.isFinal || !this.#isLoaded) ? problem.error : this.#loadError
   }
 
   async #loadOnce(): Promise<void> {

@@ -10,6 +10,13 @@ export type Phase =
   | { readonly name: 'open'; readonly id: number }
   /** The server ended it, while the connection may still be open. */
   | { readonly name: 'ended'; readonly ending: Ending; readonly error: ApiError }
+  /** The server ended it, and the client has asked the server to open it again. */
+  | {
+      readonly name: 'reopening'
+      readonly id: number
+      readonly ending: Ending
+      readonly error: ApiError
+    }
   /** The application closed it. `ending` is set if the server had ended it before. */
   | { readonly name: 'closed'; readonly ending: Ending | undefined }
 
@@ -20,6 +27,10 @@ interface Parent {
 }
 
 export const detached: Phase = { name: 'detached' }
+
+/** The phase of what is not open at the server any more, or was not opened. */
+export const afterClose = (phase: Phase): Phase =>
+  phase.name === 'reopening' ? { name: 'ended', ending: phase.ending, error: phase.error } : detached
 
 export const closedAfter = (phase: Phase): Phase => ({
   name: 'closed',
@@ -36,5 +47,5 @@ export const endingOf = (phase: Phase, parent: Parent): Ending | undefined =>
 /** Returns why nothing can be sent any more. Returns undefined while a reconnect is possible. */
 export function failureOf(phase: Phase, parent: Parent, noun: string): ApiError | undefined {
   if (phase.name === 'closed') return new ApiError('ABORTED', `The ${noun} was closed.`)
-  return phase.name === 'ended' ? phase.error : parent.failure
+  return 'error' in phase ? phase.error : parent.failure
 }

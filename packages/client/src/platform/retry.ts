@@ -1,5 +1,4 @@
-const firstDelayMs = 200
-const maxDelayMs = 30_000
+const defaultDelays = { firstMs: 200, maxMs: 30_000 }
 /**
  * A success that lasted this long resets the delay. A shorter one does not: otherwise a connection that is always cut at
  * once would be retried several times a second.
@@ -9,12 +8,14 @@ const steadyMs = 10_000
 /** Retries an action with exponential backoff. Delays are random, so that clients do not all retry at the same moment. */
 export class Retry {
   readonly #run: () => void
+  readonly #delays: { firstMs: number; maxMs: number }
   #timer: ReturnType<typeof setTimeout> | undefined
   #failureCount = 0
   #succeededAt: number | undefined
 
-  constructor(run: () => void) {
+  constructor(run: () => void, delays = defaultDelays) {
     this.#run = run
+    this.#delays = delays
   }
 
   get isScheduled(): boolean {
@@ -38,7 +39,8 @@ export class Retry {
     if (this.isScheduled) return
     if (this.wasSteady) this.#failureCount = 0
     this.#succeededAt = undefined
-    this.runAfter(Math.random() * Math.min(maxDelayMs, firstDelayMs * 2 ** this.#failureCount++))
+    const { firstMs, maxMs } = this.#delays
+    this.runAfter(Math.random() * Math.min(maxMs, firstMs * 2 ** this.#failureCount++))
   }
 
   runAfter(delayMs: number): void {

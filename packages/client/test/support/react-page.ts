@@ -1,6 +1,6 @@
 import { createElement, Fragment, StrictMode, useEffect, useRef, useState } from 'react'
 import { createRoot } from 'react-dom/client'
-import { createClient } from '../../src/index.ts'
+import { createClient, type TokenSource } from '../../src/index.ts'
 import {
   PlenumProvider,
   useConnectionStatus,
@@ -32,7 +32,7 @@ function Others({ documentId }: { documentId: string }) {
 
 /** Renders the values of all hooks as JSON, which the test reads from the page. */
 function Room({ documentId }: { documentId: string }) {
-  const status = useConnectionStatus()
+  const connection = useConnectionStatus()
   const document = useLiveDocument('org_1', documentId)
   const [users, setPresence] = usePresence<Cursor>('org_1', documentId)
   const self = useSelf<Cursor>('org_1', documentId)
@@ -40,7 +40,7 @@ function Room({ documentId }: { documentId: string }) {
   const [player, setPlayer] = useLiveState<{ position: number }>('org_1', documentId, 'player')
   // `useVersions` opens the editor first, and the options of `useLiveEditor` still apply.
   const list = useVersions('org_1', documentId, 'note')
-  const { editor, ...state } = useLiveEditor('org_1', documentId, 'note', { type: 'text' })
+  const { editor, retry: _, reason, ...state } = useLiveEditor('org_1', documentId, 'note', { type: 'text' })
   const lists = useRef(new Set<unknown>())
   lists.current.add(list)
   const text = editor?.doc.getText('content')
@@ -52,7 +52,8 @@ function Room({ documentId }: { documentId: string }) {
     return () => text?.unobserve(show)
   }, [text])
   const shown = {
-    connection: status,
+    connection: connection.status,
+    connectionReason: connection.reason?.message,
     role: document?.accessRole,
     users: users.map(({ userId, data }) => [userId, data]),
     self: self && [self.userId, self.data?.cursor],
@@ -60,6 +61,7 @@ function Room({ documentId }: { documentId: string }) {
     player,
     words,
     ...state,
+    reason: reason?.message,
     versions: list.versions.map(({ name, createdBy }) => [name, createdBy?.userId]),
     isLoading: list.isLoading,
   }
@@ -69,6 +71,7 @@ function Room({ documentId }: { documentId: string }) {
       setPlayer,
       write: (word: string) => text?.insert(text.length, word),
       editor,
+      retry: connection.retry,
       saveVersion: (name: string) => list.add(name),
       restoreVersion: (name: string) =>
         list.restore(list.versions.find((version) => version.name === name)?.versionId ?? ''),
@@ -80,8 +83,8 @@ function Room({ documentId }: { documentId: string }) {
 
 /** Shows the threads as JSON in an element of its own. A test shows it, and the inbox, with `showThreads(true)`. */
 function Threads({ documentId }: { documentId: string }) {
-  const { threads, isLoading, actions } = useThreads('org_1', documentId)
-  Object.assign(globalThis, { threadActions: actions })
+  const { threads, isLoading, error, actions } = useThreads('org_1', documentId)
+  Object.assign(globalThis, { threadActions: actions, threadsError: error?.message })
   const shown = threads.map(({ annotationId, comments, unread, status }) => ({
     annotationId,
     texts: comments.map(({ commentText }) => commentText),
@@ -134,7 +137,7 @@ function App() {
 }
 
 /** Connects and renders the application. The page is empty until then. */
-export function start(url: string, token: string): void {
+export function start(url: string, token: TokenSource): void {
   const connection = createClient({ url }).connect({ token })
   const root = createRoot(document.getElementById('root') as HTMLElement)
   root.render(

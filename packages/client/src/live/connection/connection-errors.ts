@@ -46,6 +46,9 @@ export const attemptError = (address: string, reason: string, wasConnected: bool
       : `Could not connect to ${address} (${reason}). The client tries again.`,
   )
 
+export const offlineError = (): ApiError =>
+  new ApiError('UNAVAILABLE', 'This device is offline. The client reconnects when the network is back.')
+
 export const noAnswerError = (address: string, attempts: number): ApiError =>
   new ApiError(
     'UNAVAILABLE',

@@ -22,7 +22,7 @@ import type { ListedDocument, Person } from '../../operations/index.ts'
 import { type Activity, watchActivity } from '../presence/activity.ts'
 import type { Ending, Status } from '../status.ts'
 import { Warnings, warn } from '../warnings.ts'
-import type { Connection, ConnectOptions } from './connection.ts'
+import type { Connection, ConnectionState, ConnectOptions } from './connection.ts'
 import { Link } from './link.ts'
 import { chooseWebSocket, realtimeAddress } from './web-socket.ts'
 
@@ -36,6 +36,10 @@ interface Watchers {
 
 class ConnectionSession implements Connection, DocumentDeps {
   lastError: ApiError | undefined
+  /** The state that was reported last. */
+  state: ConnectionState = { status: 'connecting', reason: undefined }
+  /** Why the latest attempt to connect failed. Undefined since the connection was ready. */
+  #attemptError: ApiError | undefined
   readonly #link: Link
   readonly #documents = new Map<string, DocumentSession>()
   readonly #refs = new Map<number, DocumentSession>()
@@ -92,6 +96,11 @@ class ConnectionSession implements Connection, DocumentDeps {
     return this.#link.status
   }
 
+  get reason(): ApiError | undefined {
+    if (this.status === 'connected' || this.status === 'closed') return undefined
+    return this.failure ?? this.#attemptError
+  }
+
   get ended(): Ending | undefined {
     return this.#link.ended
   }
@@ -146,7 +155,7 @@ class ConnectionSession implements Connection, DocumentDeps {
     if (known) return known
     const inbox = new InboxSession(organizationId, this)
     this.#inboxes.set(organizationId, inbox)
-    inbox.setProblem(this.failure)
+    inbox.setProblem(this.reason, this.failure !== undefined)
     return inbox
   }
 
@@ -165,7 +174,7 @@ class ConnectionSession implements Connection, DocumentDeps {
     if (known) return known
     const list = new ListSession(organizationId, kind, this)
     this.#lists.set(key, list as unknown as ListSession<never>)
-    list.setProblem(this.failure)
+    list.setProblem(this.reason, this.failure !== undefined)
     return list
   }
 
@@ -255,7 +264,11 @@ class ConnectionSession implements Connection, DocumentDeps {
         () => this.#forEachDocument(({ presence }) => presence.publish()),
       ),
       stopWatchingPage: watchPage({
-        onWake: () => this.#link.wake(),
+        onWake: () => {
+          this.#link.wake()
+          this.#forEachDocument((document) => document.wake())
+        },
+        onOffline: () => this.#link.onOffline(),
         onShown: (isShown) => this.#forEachDocument((document) => document.onPageShown(isShown)),
       }),
     }
@@ -316,11 +329,10 @@ class ConnectionSession implements Connection, DocumentDeps {
 
   #onLinkError(error: ApiError, needsDeveloper: boolean): void {
     if (needsDeveloper) this.#warnings.once(error.message)
+    this.lastError = error
+    this.#setAttemptError(error)
     // Every attempt may fail for the same reason, so the reason is reported once.
-    if (!this.failure && this.#reportedFailure === error.message) {
-      this.lastError = error
-      return
-    }
+    if (!this.failure && this.#reportedFailure === error.message) return
     this.#reportedFailure = error.message
     // When the connection ends, its documents end for the same reason.
     const documents = this.failure ? [...this.#documents.values()] : []
@@ -330,6 +342,12 @@ class ConnectionSession implements Connection, DocumentDeps {
   #onAttemptFailed(error: ApiError, needsWarning: boolean): void {
     this.lastError = error
     if (needsWarning) warn(error.message)
+    this.#setAttemptError(error)
+  }
+
+  #setAttemptError(error: ApiError): void {
+    this.#attemptError = error
+    this.#reportState()
   }
 
   #onLost(): void {
@@ -340,15 +358,20 @@ class ConnectionSession implements Connection, DocumentDeps {
 
   #onStatusChange(): void {
     this.lastError = this.#link.failure ?? this.lastError
-    if (this.status === 'connected') this.#reportedFailure = undefined
-    if (this.failure) this.#onFailed(this.failure)
-    this.#forEachDocument((document) => document.onConnectionStatus(this.status))
-    this.#listeners.emit(this.status)
+    if (this.status === 'connected') this.#reportedFailure = this.#attemptError = undefined
+    if (this.failure) this.#calls.requests.rejectAll(this.failure)
+    this.#reportState()
   }
 
-  #onFailed(failure: ApiError): void {
-    this.#calls.requests.rejectAll(failure)
-    for (const list of [...this.#inboxes.values(), ...this.#lists.values()]) list.setProblem(failure)
+  /** Reports the state if the status or the text of the reason has changed. */
+  #reportState(): void {
+    const { status, reason, failure } = this
+    if (this.state.status === status && this.state.reason?.message === reason?.message) return
+    this.state = { status, reason }
+    for (const list of [...this.#inboxes.values(), ...this.#lists.values()])
+      list.setProblem(reason, failure !== undefined)
+    this.#forEachDocument((document) => document.onConnectionStatus(status))
+    this.#listeners.emit(status)
   }
 
   #forEachDocument(visit: (document: DocumentSession) => void): void {

@@ -22,12 +22,23 @@ export interface ConnectOptions {
   idle?: IdleTimes | false
 }
 
+/** The state of a connection. Immutable: a change gives a new object. */
+export interface ConnectionState {
+  readonly status: Status
+  /**
+   * Why the status is not `connected`: the token callback failed, the server does not answer, the device is offline, or the
+   * server refused the connection. Undefined while it is connected, and until the first attempt has failed.
+   */
+  readonly reason: ApiError | undefined
+}
+
 /**
  * A connection of one user, shared by all documents. Creating it opens nothing: its socket opens with the first document, inbox
  * or call, or with `reconnect()`. A lost connection is replaced automatically.
  */
-export interface Connection {
-  readonly status: Status
+export interface Connection extends ConnectionState {
+  /** Status and reason as one object, which is replaced on every change. */
+  readonly state: ConnectionState
   /** Why the status is `denied` or `failed`. */
   readonly ended: Ending | undefined
   /**
@@ -56,7 +67,7 @@ export interface Connection {
    * made while offline waits for the connection. A write runs once, also if the connection is lost before the answer.
    */
   readonly operations: UserOperations
-  /** Calls the listener on every later change of the status. */
+  /** Calls the listener on every later change of the status or of its reason. */
   subscribe(listener: (status: Status) => void): Unsubscribe
   /**
    * Calls the listener when the connection, a document or an editor becomes `denied` or `failed`, when the server refuses

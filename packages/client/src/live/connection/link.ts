@@ -2,7 +2,7 @@ import { ApiError } from '@plenum/protocol/errors'
 import { type ClientMessage, closeCodes, type ServerMessage } from '@plenum/protocol/realtime'
 import { Retry } from '../../platform/retry.ts'
 import { type Ending, isFinal, isFromServer, type Status, statusAfter } from '../status.ts'
-import { attemptError, connectionError, noAnswerError } from './connection-errors.ts'
+import { attemptError, connectionError, noAnswerError, offlineError } from './connection-errors.ts'
 import { type Heartbeat, startHeartbeat } from './heartbeat.ts'
 import { Token, type TokenSource } from './token.ts'
 import { findTokenFault } from './token-check.ts'
@@ -68,6 +68,8 @@ export class Link {
   readonly #retry = new Retry(() => void this.#attempt())
   /** Set when a refused token is replaced. Cleared when a connection that lasted 10 s ends, and by `reconnect`. */
   #hasReplacedToken = false
+  /** The browser has said that it has no network. */
+  #isOffline = false
   /** Consecutive attempts without an answer from a Plenum server. */
   #unansweredAttempts = 0
 
@@ -102,9 +104,19 @@ export class Link {
 
   /** Probes the connection if it is ready. Otherwise connects without delay, unless it is connecting or has ended. */
   wake(): void {
+    this.#isOffline = false
     const phase = this.#phase
     if (phase.name === 'ready') phase.heartbeat.probe()
     else if (phase.name === 'idle' || phase.name === 'fetchingToken') this.#retry.runNow()
+  }
+
+  /**
+   * The browser says that it has no network. Attempts go on, because it may be wrong: a server on the same machine, for example,
+   * can still be reached.
+   */
+  onOffline(): void {
+    this.#isOffline = true
+    if (this.#phase.name === 'ready' || this.#phase.name === 'authenticating') this.#abandon('offline')
   }
 
   send(message: ClientMessage): void {
@@ -231,6 +243,7 @@ export class Link {
     if (phase.name !== 'authenticating') return
     clearTimeout(phase.timeout)
     this.#unansweredAttempts = 0
+    this.#isOffline = false
     this.userId = userId
     this.#retry.markSuccess()
     const heartbeat = startHeartbeat(
@@ -289,6 +302,11 @@ export class Link {
   /** Reports the failure and schedules a retry. `isAnswered`: a Plenum server gave the reason. */
   #recover(reason: string, wasReady: boolean, isAnswered = false): void {
     const { address } = this.#options
+    if (this.#isOffline) {
+      this.#handlers.onAttemptFailed(offlineError(), false)
+      this.#reportStatus()
+      return this.#scheduleRetry()
+    }
     if (isAnswered) this.#unansweredAttempts = 0
     else if (!wasReady) this.#unansweredAttempts++
     const error =

@@ -18,23 +18,29 @@ import type { LiveState } from '../state/live-state.ts'
 import { LiveStates } from '../state/live-states.ts'
 import type { UserOperations } from '../calls/socket-calls.ts'
 import { ThreadList } from '../threads/thread-list.ts'
-import { closedAfter, detached, endingOf, failureOf, openId, type Phase } from '../phase.ts'
-import { type Ending, isFinal, type Status, statusAfter } from '../status.ts'
+import { afterClose, closedAfter, detached, endingOf, failureOf, openId, type Phase } from '../phase.ts'
+import { type Ending, isDenial, isFinal, type Status, statusAfter } from '../status.ts'
 import type { LiveDocument, LiveDocumentOptions } from './document.ts'
 
 type DocumentMessage = ServerMessage & {
   type: 'opened' | 'closed' | 'access' | 'presence' | 'liveState' | 'threads'
 }
 
+/** How often a denied document asks whether the user has access again: seldom, because most will not get it. */
+const denialDelays = { firstMs: 1_000, maxMs: 60_000 }
+
 /** What a document needs from its connection. */
 export interface DocumentDeps extends PresenceDeps, EditorConnection {
   readonly isReady: boolean
   readonly userId: string | undefined
   readonly operations: UserOperations
+  /** Why the connection is not `connected`. */
+  readonly reason: ApiError | undefined
   /** Why the connection is `denied` or `failed`. */
   readonly ended: Ending | undefined
   /** Why the connection cannot come back. */
   readonly failure: ApiError | undefined
+  reconnect(): void
   /** Returns a number that was never a ref before, so late messages to a ref that was freed reach no document. */
   newRef(document: DocumentSession): number
   freeRef(ref: number): void
@@ -58,7 +64,12 @@ export class DocumentSession implements LiveDocument, EditorDocument {
   readonly #listeners = new Listeners<LiveDocument>()
   readonly #errors = new Listeners<ApiError>()
   readonly #retry = new Retry(() => this.open())
+  readonly #denialRetry = new Retry(() => this.open(), denialDelays)
   #phase: Phase = detached
+  /** Why the server closed the document, which will be opened again. */
+  #closedReason: ApiError | undefined
+  /** The reason that was reported last. */
+  #reportedReason: ApiError | undefined
   /** Every attempt may be refused because of the same rate limit, so the limit is reported once. */
   #isRateLimitReported = false
 
@@ -105,6 +116,11 @@ export class DocumentSession implements LiveDocument, EditorDocument {
     return endingOf(this.#phase, this.connection)
   }
 
+  get reason(): ApiError | undefined {
+    if (this.status === 'connected' || this.status === 'closed') return undefined
+    return this.failure ?? this.connection.reason ?? this.#closedReason
+  }
+
   get failure(): ApiError | undefined {
     return failureOf(this.#phase, this.connection, 'document')
   }
@@ -146,6 +162,7 @@ export class DocumentSession implements LiveDocument, EditorDocument {
     this.#phase = closedAfter(this.#phase)
     this.status = 'closed'
     this.#retry.cancel()
+    this.#denialRetry.cancel()
     this.presence.close()
     this.threads.close()
     this.#liveStates.close(this.failure as ApiError)
@@ -172,12 +189,32 @@ export class DocumentSession implements LiveDocument, EditorDocument {
     return [...this.#editors.values()].filter((editor) => editor.emitEnding(error)).length > 0 || hasListeners
   }
 
-  /** Opens the document at the server, if the connection is ready. */
+  retry(): void {
+    const phase = this.#phase
+    if (phase.name === 'closed') return
+    // Nothing is known of a document that is opened again after `failed`.
+    if (phase.name === 'ended' && !isDenial(phase.ending)) {
+      this.#phase = detached
+      this.#changeStatus('reconnecting')
+    }
+    if (this.connection.isReady) this.open()
+    else this.connection.reconnect()
+  }
+
+  /** The network is back, or the page is visible again: meanwhile the user may have got access. */
+  wake(): void {
+    if (this.#phase.name === 'ended') this.open()
+  }
+
+  /** Opens the document at the server, if the connection is ready. Asks again for a document that was denied. */
   open(): void {
-    if (!this.connection.isReady || this.#phase.name !== 'detached') return
+    const phase = this.#phase
+    const isDenied = phase.name === 'ended' && isDenial(phase.ending)
+    if (!this.connection.isReady || (phase.name !== 'detached' && !isDenied)) return
     this.#retry.cancel()
+    this.#denialRetry.cancel()
     const ref = this.connection.newRef(this)
-    this.#phase = { name: 'opening', id: ref }
+    this.#phase = isDenied ? { ...phase, name: 'reopening', id: ref } : { name: 'opening', id: ref }
     const { organizationId, documentId } = this
     const since = this.#liveStates.position
     this.connection.send({
@@ -211,13 +248,16 @@ export class DocumentSession implements LiveDocument, EditorDocument {
   /** Ends the document, while the connection stays open. */
   end(ending: Ending): void {
     const error = endingError(ending, this.name)
+    const isStillDenied = this.#phase.name === 'reopening' && isDenial(ending)
     this.#detach()
     // A listener that was called meanwhile may have closed the document.
     if (this.#phase.name !== 'closed') {
       this.#phase = { name: 'ended', ending, error }
+      if (isDenial(ending)) this.#denialRetry.schedule()
+      else this.#denialRetry.reset()
       this.#becomeEnded(statusAfter(ending))
     }
-    this.connection.reportError(error, this.emitEnding(error))
+    if (!isStillDenied) this.connection.reportError(error, this.emitEnding(error))
   }
 
   onConnectionLost(): void {
@@ -227,10 +267,11 @@ export class DocumentSession implements LiveDocument, EditorDocument {
 
   /** A document ends when its connection ends, and comes back with the connection, unless the document had ended before. */
   onConnectionStatus(status: Status): void {
-    if (this.#phase.name === 'ended' || this.#phase.name === 'closed') return
+    // It has ended by itself, or the application has closed it.
+    if ('ending' in this.#phase) return
     if (status === 'denied' || status === 'failed') this.#becomeEnded(status)
     else if (this.status === 'denied' || this.status === 'failed') this.#changeStatus('reconnecting')
-    this.#forEachEditor((editor) => editor.onDocumentStatus())
+    else this.#reportReason()
   }
 
   onPageShown(isShown: boolean): void {
@@ -241,7 +282,9 @@ export class DocumentSession implements LiveDocument, EditorDocument {
     const { ref, accessRole, position, reset, presence, liveStates, threads } = message
     this.#phase = { name: 'open', id: ref }
     this.#isRateLimitReported = false
+    this.#closedReason = undefined
     this.#retry.markSuccess()
+    this.#denialRetry.markSuccess()
     this.accessRole = accessRole
     this.#liveStates.onOpened(position, reset, liveStates ?? [])
     this.presence.onOpened(presence)
@@ -250,14 +293,17 @@ export class DocumentSession implements LiveDocument, EditorDocument {
     if (this.openRef === undefined) return
     // Reported even if the status was `connected` before, because the role may have changed.
     this.status = 'connected'
-    this.#listeners.emit(this)
+    this.#emitState()
     this.#forEachEditor((editor) => editor.open())
   }
 
   #onClosed({ code, reason }: Ending): void {
     const ending = { code, reason }
     if (isFinal(ending)) return this.end(ending)
+    const wasDenied = this.#phase.name === 'reopening'
     this.#detach()
+    if (wasDenied) return this.#denialRetry.schedule()
+    this.#closedReason = endingError(ending, this.name)
     this.#changeStatus('reconnecting')
     if (this.#phase.name === 'detached') this.#retry.schedule()
     if (code === closeCodes.rateLimited) this.#reportRateLimit(ending)
@@ -297,8 +343,6 @@ export class DocumentSession implements LiveDocument, EditorDocument {
     this.presence.clear()
     this.#changeStatus(status)
     this.#liveStates.rejectAll(this.failure as ApiError)
-    this.threads.setProblem(this.failure)
-    this.#forEachEditor((editor) => editor.onDocumentStatus())
   }
 
   #leave(): void {
@@ -308,9 +352,10 @@ export class DocumentSession implements LiveDocument, EditorDocument {
 
   /** The document is not open at the server any more. */
   #detach(): void {
-    if ('id' in this.#phase) {
-      this.connection.freeRef(this.#phase.id)
-      this.#phase = detached
+    const phase = this.#phase
+    if ('id' in phase) {
+      this.connection.freeRef(phase.id)
+      this.#phase = afterClose(phase)
     }
     this.#liveStates.onLost()
     this.#forEachEditor((editor) => editor.onDocumentLost())
@@ -324,9 +369,21 @@ export class DocumentSession implements LiveDocument, EditorDocument {
 
   /** Does nothing after a listener has closed the document. */
   #changeStatus(status: Status): void {
-    if (this.status === status || this.#phase.name === 'closed') return
+    if (this.#phase.name === 'closed') return
+    if (this.status === status) return this.#reportReason()
     this.status = status
+    this.#emitState()
+  }
+
+  #reportReason(): void {
+    if (this.#reportedReason?.message !== this.reason?.message) this.#emitState()
+  }
+
+  #emitState(): void {
+    this.#reportedReason = this.reason
+    this.threads.setProblem(this.reason, this.failure !== undefined)
     this.#listeners.emit(this)
+    this.#forEachEditor((editor) => editor.onDocumentStatus())
   }
 
   #forEachEditor(visit: (editor: EditorSession) => void): void {

@@ -12,6 +12,8 @@ export interface LiveDocument<Data extends object = Record<string, unknown>> {
   readonly organizationId: string
   readonly documentId: string
   readonly status: Status
+  /** Why the status is not `connected`. Undefined while it is, and until an attempt has failed. */
+  readonly reason: ApiError | undefined
   /** Why the status is `denied` or `failed`. */
   readonly ended: Ending | undefined
   /** The role of the user. It can change while the document is open. Undefined until the document has been opened. */
@@ -27,7 +29,12 @@ export interface LiveDocument<Data extends object = Record<string, unknown>> {
    * calls.
    */
   editor(editorId: string, options?: LiveEditorOptions): LiveEditor
-  /** Calls the listener on every later change of the status or the role. */
+  /**
+   * Opens the document again without delay, also after `failed`, and connects if there is no connection. A document that is
+   * `denied` opens again by itself when the user has access.
+   */
+  retry(): void
+  /** Calls the listener on every later change of the status, its reason or the role. */
   subscribe(listener: (document: LiveDocument<Data>) => void): Unsubscribe
   /**
    * Calls the listener when the document or one of its editors becomes `denied` or `failed`, and when the server refuses

@@ -87,14 +87,14 @@ test('[K4] a document ignores messages to its earlier ref', async () => {
   expect(document.status).toBe('connected')
 })
 
-test('[K3] a reconnect does not open a denied document again, but the application can after document.close()', async () => {
+test('[K3] a reconnect does not open a deleted document again, but the application can after document.close()', async () => {
   const { connection, document } = await openDocument()
   const ref = acceptDocument(5, [state('a', { n: 1 })])
   const editor = document.editor('note')
-  fakes.server.socket.deliver({ type: 'closed', ref, code: closeCodes.permissionDenied, reason: 'No grant.' })
+  fakes.server.socket.deliver({ type: 'closed', ref, code: closeCodes.gone, reason: 'Deleted.' })
   expect(connection.status).toBe('connected')
-  expect(document.status).toBe('denied')
-  expect(editor.status).toBe('denied')
+  expect(document.status).toBe('failed')
+  expect(editor.status).toBe('failed')
   await reconnect()
   expect(fakes.server.socket.sent('open')).toEqual([])
   document.close()

@@ -35,6 +35,7 @@ export interface EditorDocument {
   /** Names the document in messages to people. */
   readonly name: string
   readonly status: Status
+  readonly reason: ApiError | undefined
   readonly ended: Ending | undefined
   /** Why nothing can be sent any more. */
   readonly failure: ApiError | undefined
@@ -45,4 +46,5 @@ export interface EditorDocument {
   /** Ends the document, because the server closed one of its editors with the code `gone`. */
   end(ending: Ending): void
   onEditorClosed(editorId: string): void
+  retry(): void
 }

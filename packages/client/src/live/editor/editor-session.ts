@@ -93,6 +93,10 @@ export class EditorSession implements LiveEditor, ChannelReceiver {
     return this.state.status
   }
 
+  get reason(): ApiError | undefined {
+    return this.state.reason
+  }
+
   get saved(): boolean {
     return this.state.saved
   }
@@ -143,6 +147,15 @@ export class EditorSession implements LiveEditor, ChannelReceiver {
     this.versions.close(this.#failure as ApiError)
     this.#listeners.clear()
     this.#errors.clear()
+  }
+
+  retry(): void {
+    if (this.#phase.name === 'ended') {
+      this.#phase = detached
+      this.#update()
+    }
+    if (this.#document.openRef === undefined) this.#document.retry()
+    else this.open()
   }
 
   /** Opens the editor at the server, if its document is open. */
@@ -300,8 +313,11 @@ export class EditorSession implements LiveEditor, ChannelReceiver {
   }
 
   #currentState(): LiveEditorState {
+    const status = this.#currentStatus()
+    const hasReason = status !== 'connected' && status !== 'closed'
     return {
-      status: this.#currentStatus(),
+      status,
+      reason: hasReason ? (this.#failure ?? this.#document.reason) : undefined,
       saved: this.#sync.isSaved,
       readOnly: this.#role === 'viewer',
     }
@@ -324,7 +340,7 @@ export class EditorSession implements LiveEditor, ChannelReceiver {
 
   #updateState(): void {
     const state = this.#currentState()
-    const { status, saved, readOnly } = this.state
+    const { status, reason, saved, readOnly } = this.state
     if (state.status === 'connected') this.#wasSynced = true
     const failure = this.#failure
     if (failure) {
@@ -332,8 +348,10 @@ export class EditorSession implements LiveEditor, ChannelReceiver {
       this.#saveWaiters.reject(failure)
       this.versions.rejectAll(failure)
     }
-    if (state.status !== status || state.saved !== saved || state.readOnly !== readOnly) {
+    const isSameReason = state.reason?.message === reason?.message
+    if (state.status !== status || !isSameReason || state.saved !== saved || state.readOnly !== readOnly) {
       this.state = state
+      this.versions.all.setProblem(state.reason, failure !== undefined)
       if (this.#wasSynced) this.#syncWaiters.resolve()
       if (saved !== state.saved && state.saved) this.#saveWaiters.resolve()
       this.#listeners.emit(state)

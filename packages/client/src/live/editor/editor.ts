@@ -21,6 +21,8 @@ export interface LiveEditorOptions {
 export interface LiveEditorState {
   /** `connected` means that the content has loaded and changes are synchronized. */
   readonly status: Status
+  /** Why the status is not `connected`. Undefined while it is, and until an attempt has failed. */
+  readonly reason: ApiError | undefined
   /** Whether the server has stored all local changes durably. */
   readonly saved: boolean
   /** Whether the user is a viewer. Changes of a viewer stay local until the user becomes an editor. */
@@ -34,12 +36,14 @@ export interface LiveEditor extends LiveEditorState {
   readonly doc: Y.Doc
   /** Cursors, names and colors of the users in this editor. */
   readonly awareness: Awareness
-  /** `status`, `saved` and `readOnly` as one immutable object. */
+  /** `status`, `reason`, `saved` and `readOnly` as one immutable object. */
   readonly state: LiveEditorState
   /** Saved versions of the content. */
   readonly versions: Versions
   /** Why the status is `denied` or `failed`. */
   readonly ended: Ending | undefined
+  /** Opens the editor again without delay, also after `failed`. So it does with its document and the connection. */
+  retry(): void
   /** Resolves when the content has loaded for the first time. Rejects with an `ApiError` if that cannot happen. */
   readonly whenSynced: Promise<void>
   /**

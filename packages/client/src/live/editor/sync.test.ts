@@ -74,7 +74,7 @@ test('[K7] after a reconnect, one sync reply contains all changes that the serve
   text.insert(1, 'b')
   await settle()
   fakes.server.socket.disconnect()
-  expect(editor.state).toEqual({ status: 'reconnecting', saved: false, readOnly: false })
+  expect(editor.state).toMatchObject({ status: 'reconnecting', saved: false, readOnly: false })
   text.insert(2, 'c')
   await fakes.untilNextSocket()
   acceptAll()

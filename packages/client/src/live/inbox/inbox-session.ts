@@ -98,7 +98,7 @@ export class InboxSession extends LoadedList<InboxState> implements Inbox {
       (id) => ({ type: 'openInbox', id, organizationId }),
       (outcome) => {
         const isRefused = outcome instanceof ApiError
-        this.setProblem(isRefused ? outcome : undefined)
+        this.setProblem(isRefused ? outcome : undefined, true)
         if (!isRefused) void this.reload(true)
       },
     )

@@ -99,7 +99,7 @@ export class ListSession<Item extends object>
       (id) => ({ type: 'openList', id, organizationId, list }),
       (outcome) => {
         const isRefused = outcome instanceof ApiError
-        this.setProblem(isRefused ? outcome : undefined)
+        this.setProblem(isRefused ? outcome : undefined, true)
         if (!isRefused) this.#readAgain()
       },
     )

@@ -165,7 +165,6 @@ export class ThreadList extends LoadedList<ThreadsState> implements Threads {
 
   /** The document is open at the server. `changes`: what changed since it was open last, if the client has subscribed. */
   onOpened(changes: ThreadChanges | undefined): void {
-    this.setProblem(undefined)
     if (!changes) return
     // Views are not numbered, so the server does not know which of them the client has missed.
     for (const [id, { unread }] of this.#byId) if (unread) this.#staleIds.add(id)

@@ -3,6 +3,7 @@ import type { ClientMessage, ServerMessage, VersionInfo } from '@plenum/protocol
 import { Listeners, type Unsubscribe } from '../../platform/listeners.ts'
 import { checkId, checkPage, checkVersionName } from '../checks.ts'
 import { PendingRequests, type PendingRequestsDeps } from '../pending-requests.ts'
+import { VersionList } from './version-list.ts'
 import type { VersionEvent, VersionPage, Versions } from './versions.ts'
 
 type EventMessage = ServerMessage & { type: 'versionAdded' | 'versionRestored' | 'versionsChanged' }
@@ -18,6 +19,7 @@ interface VersionsDeps extends PendingRequestsDeps<VersionRequest> {
 }
 
 export class EditorVersions implements Versions {
+  readonly all = new VersionList(this)
   readonly #deps: VersionsDeps
   readonly #listeners = new Listeners<VersionEvent>()
   readonly #requests: PendingRequests<VersionRequest>
@@ -89,6 +91,7 @@ export class EditorVersions implements Versions {
   }
 
   close(error: ApiError): void {
+    this.all.close()
     this.rejectAll(error)
     this.#listeners.clear()
   }

@@ -1,30 +1,17 @@
-import type { ApiError } from '@plenum/protocol/errors'
 import type { VersionInfo } from '@plenum/protocol/realtime'
 import type { Unsubscribe } from '../../platform/listeners.ts'
 import { LoadedList } from '../loaded-list.ts'
-import type { Versions } from './versions.ts'
-
-/** The state of a version list. Immutable: a change gives a new object. */
-export interface VersionListState {
-  /** All versions, newest first. */
-  readonly versions: readonly VersionInfo[]
-  /** Whether the first request for the list is still running. */
-  readonly isLoading: boolean
-  /** Why the last request for the list failed. */
-  readonly error: ApiError | undefined
-}
-
-export const unloadedList: VersionListState = { versions: [], isLoading: true, error: undefined }
+import { type AllVersions, unloadedList, type Versions, type VersionListState } from './versions.ts'
 
 /** All versions of an editor, kept current while there is a subscriber. */
-export class VersionList extends LoadedList<VersionListState> {
-  readonly #versions: Versions
+export class VersionList extends LoadedList<VersionListState> implements AllVersions {
+  readonly #versions: Pick<Versions, 'list' | 'subscribe'>
   #subscriberCount = 0
   #stopFollowing: Unsubscribe | undefined
   /** Versions that were added since the latest load began. */
   #added: VersionInfo[] = []
 
-  constructor(versions: Versions) {
+  constructor(versions: Pick<Versions, 'list' | 'subscribe'>) {
     super(unloadedList)
     this.#versions = versions
   }
@@ -50,6 +37,11 @@ export class VersionList extends LoadedList<VersionListState> {
     queueMicrotask(() => {
       if (this.#stopFollowing === stopFollowing) void this.reload(true)
     })
+  }
+
+  close(): void {
+    this.#stop()
+    this.listeners.clear()
   }
 
   #stop(): void {

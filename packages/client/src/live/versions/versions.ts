@@ -1,3 +1,4 @@
+import type { ApiError } from '@plenum/protocol/errors'
 import type { VersionInfo, VersionUser } from '@plenum/protocol/realtime'
 import type { Unsubscribe } from '../../platform/listeners.ts'
 
@@ -16,6 +17,25 @@ export type VersionEvent =
   /** Events may have been missed, for example after a reconnect. List the versions again. */
   | { readonly type: 'changed' }
 
+/** The state of the list of all versions. Immutable: a change gives a new object. */
+export interface VersionListState {
+  /** All versions, newest first. */
+  readonly versions: readonly VersionInfo[]
+  /** Whether the versions are being loaded for the first time. */
+  readonly isLoading: boolean
+  /** Why the versions could not be loaded. The client tries again. */
+  readonly error: ApiError | undefined
+}
+
+/** All versions of an editor, kept current while there is a subscriber. */
+export interface AllVersions {
+  readonly state: VersionListState
+  /** Calls the listener on every later change of the state. */
+  subscribe(listener: () => void): Unsubscribe
+}
+
+export const unloadedList: VersionListState = { versions: [], isLoading: true, error: undefined }
+
 /**
  * The saved versions of an editor. A call made while offline waits for the connection. A call that fails rejects with an
  * `ApiError`. If the connection is lost before the answer arrives, `list` is sent again, but `add` and `restore` reject
@@ -23,6 +43,8 @@ export type VersionEvent =
  * the editor.
  */
 export interface Versions {
+  /** All versions, loaded with the first subscriber. */
+  readonly all: AllVersions
   /** Lists one page of versions, without their content. `pageSize` is at most 100, which is also the default. */
   list(options?: { pageSize?: number; pageToken?: string }): Promise<VersionPage>
   /**
