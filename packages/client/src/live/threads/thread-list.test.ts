@@ -11,6 +11,9 @@ const thread = (annotationId: string, lastUpdated = 1) => ({
   lastUpdated,
   comments: [{ commentId: lastUpdated }],
 })
+/** A full page. */
+const page = (name: string) =>
+  Array.from({ length: 50 }, (_, index) => ({ ...thread(`${name}${index}`), unread: false }))
 const none: ThreadChanges = { reset: false, changed: [], removed: [], large: [], unread: [], viewed: [] }
 
 async function openThreads() {
@@ -85,36 +88,33 @@ test('[K17.6] threads that the server refuses are not asked for again until the 
 
 test('[K17.6] loadMore resolves when the older threads are loaded, also after failures', async () => {
   const { threads, shown } = await openThreads()
-  await answer([{ ...thread('b', 2), unread: false }], 'next')
+  await answer(page('b'), 'next')
   let isDone = false
   const loading = threads.loadMore().then(() => (isDone = true))
   await refuse()
   expect([threads.error?.status, isDone, threads.hasMore]).toEqual(['UNAVAILABLE', false, true])
   await vi.advanceTimersByTimeAsync(100)
   expect(lastCall()?.input).toMatchObject({ pageToken: 'next' })
-  await answer([{ ...thread('a', 1), unread: true }])
+  await answer([{ ...thread('a', 0), unread: true }])
   await loading
-  expect(shown()).toEqual([
-    ['b', false],
-    ['a', true],
-  ])
+  expect(shown()).toHaveLength(51)
+  expect(shown().at(-1)).toEqual(['a', true])
   expect(threads).toMatchObject({ hasMore: false, error: undefined })
 })
 
 test('[K17.6] after a reset, as many pages are loaded again as were shown', async () => {
   const { threads, shown } = await openThreads()
-  await answer([{ ...thread('b', 2), unread: false }], 'next')
+  await answer(page('b'), 'next')
   const loading = threads.loadMore()
-  await answer([{ ...thread('a', 1), unread: false }], 'last')
+  await answer(page('a'), 'last')
   await loading
+  const ids = () => [...new Set(shown().map(([id]) => String(id).charAt(0)))].sort()
   await feed({ reset: true })
-  await answer([{ ...thread('c', 3), unread: true }], 'next')
-  expect(shown()).toHaveLength(2)
-  await answer([{ ...thread('b', 2), unread: false }], 'last')
-  expect(shown()).toEqual([
-    ['c', true],
-    ['b', false],
-  ])
+  await answer(page('c'), 'next')
+  expect(ids()).toEqual(['a', 'b'])
+  await answer(page('b'), 'last')
+  expect(ids()).toEqual(['b', 'c'])
+  expect(shown()).toHaveLength(100)
 })
 
 test('[R54.5] what the feed says while threads are loaded is newer than what is loaded', async () => {
