@@ -273,7 +273,7 @@ test(
 )
 
 test(
-  '[K19] components render why the token endpoint fails, and connect with a retry when it works again',
+  '[K21] components render why the token endpoint fails, and connect with a retry when it works again',
   { timeout: 300_000 },
   async () => {
     const tenant = await given.tenant(site.server)
@@ -301,7 +301,7 @@ test(
 )
 
 test(
-  '[K2.4] [K19] components render that the browser is offline at once, and what was typed then arrives when it is online',
+  '[K2.4] [K21] components render that the browser is offline at once, and what was typed then arrives when it is online',
   { timeout: 300_000 },
   async () => {
     const tenant = await given.tenant(site.server)

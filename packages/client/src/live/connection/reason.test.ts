@@ -14,7 +14,7 @@ function fakePage(): EventTarget {
   return page
 }
 
-test('[K19] [K3.2] while the token callback fails, everything on the connection says so, and a retry calls it at once', async () => {
+test('[K21] [K3.2] while the token callback fails, everything on the connection says so, and a retry calls it at once', async () => {
   let isBroken = true
   let calls = 0
   const token = async () => {
@@ -59,7 +59,7 @@ test('[K19] [K3.2] while the token callback fails, everything on the connection 
   for (const list of [threads, inbox]) expect(list).toMatchObject({ isLoading: true, error: undefined })
 })
 
-test('[K19] a connection says why it is lost, and why it is denied', async () => {
+test('[K21] a connection says why it is lost, and why it is denied', async () => {
   const connection = await connect({ token: 'secret' })
   expect(connection).toMatchObject({ status: 'denied', reason: { status: 'UNAUTHENTICATED' } })
   const other = await connect()

@@ -105,7 +105,7 @@ test('[K3.3] a denied document that cannot be read stays denied, and is asked fo
   expect(document.status).toBe('connected')
 })
 
-test('[K19] a document that the server closes for a time says why', async () => {
+test('[K21] a document that the server closes for a time says why', async () => {
   const { document } = await openDocument()
   acceptDocument(5)
   const editor = document.editor('note')

@@ -10,7 +10,7 @@ const ref = { organizationId: 'org_1', documentId: 'doc_1' }
 describe.each(stores)('access that comes back, on %s', (store) => {
   const server = useServer(store)
 
-  test('[K3.3] [K19] a document whose access is given back opens again by itself, with what was typed and written meanwhile', async () => {
+  test('[K3.3] [K21] a document whose access is given back opens again by itself, with what was typed and written meanwhile', async () => {
     const tenant = await given.tenant(server)
     await given.restrictedDocument(tenant, ref.documentId)
     const { client } = tenant
