@@ -64,16 +64,18 @@ const namesErased = (key: string, value: unknown, erased: ErasedIds) =>
 
 /** An audience without the erased users. Undefined: it names none of them. */
 export function withoutUsersInAudience<A extends Audience>(audience: A, erased: ErasedIds): A | undefined {
-  const { users, access } = audience
+  const { authorUserId, ...others } = audience
+  const { users, access } = others
   const left = {
-    ...audience,
+    ...others,
+    ...(authorUserId !== undefined && !erased.userIds.has(authorUserId) && { authorUserId }),
     ...(users && { users: users.filter((userId) => !erased.userIds.has(userId)) }),
     ...(access && { access: access.map((field) => withoutUserInField(field, erased)) }),
   }
   const { former } = audience as StoredAudience
   const leftOfFormer = former?.audience && withoutUsersInAudience(former.audience, erased)
   const cleaned = leftOfFormer ? { ...left, former: { ...former, audience: leftOfFormer } } : left
-  return isDeepStrictEqual(cleaned, audience) ? undefined : cleaned
+  return isDeepStrictEqual(cleaned, audience) ? undefined : (cleaned as A)
 }
 
 /** An access field is `key:value`, and the key has no `:`. */
