@@ -47,7 +47,7 @@ test('[K15.2] versions.add rejects after a local change that was too large to be
   const { editor, versions } = await openVersions()
   acceptEditor()
   await settle()
-  editor.doc.getText().insert(0, 'x'.repeat(1024 * 1024))
+  editor.doc.getMap('values').set('large', 'x'.repeat(1024 * 1024))
   await settle()
   await expect(versions.add('Draft')).rejects.toMatchObject({ status: 'FAILED_PRECONDITION' })
   expect(lastSent('addVersion')).toBeUndefined()
