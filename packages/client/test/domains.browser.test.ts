@@ -12,8 +12,8 @@ test('[K13.1] the REST client takes less than 4 KB, compressed, and imports noth
   expect(code).not.toMatch(/\b(require|import)\s*\(/)
 })
 
-test('[K13.1] the live client takes less than 22 KB, compressed, without Yjs, and the hooks less than 3 KB without React', async () => {
-  expect(gzipSync(await bundle('src/index.ts', ['yjs'])).length).toBeLessThan(22 * 1024)
+test('[K13.1] the live client takes less than 25 KB, compressed, without Yjs, and the hooks less than 3 KB without React', async () => {
+  expect(gzipSync(await bundle('src/index.ts', ['yjs'])).length).toBeLessThan(25 * 1024)
   expect(gzipSync(await bundle('src/react.ts', ['react'])).length).toBeLessThan(3 * 1024)
 })
 
