@@ -69,7 +69,7 @@ describe.each(stores)('explain on %s', (store) => {
     })
     const afterRemoval = ['none', 'none', 'none', 'viewer', 'none', 'viewer', 'editor', 'none', 'editor']
     expect(await compare()).toEqual([...afterRemoval, 'none', 'none', 'none'])
-    await grant(client, 'ada', document('deep'))
+    await grant(client, 'ada', { ...document('deep'), accessRole: 'editor' })
     const afterGrant = ['editor', 'editor', 'editor', 'viewer', 'editor', 'viewer']
     expect((await compare()).slice(0, 6)).toEqual(afterGrant)
   })

@@ -105,7 +105,7 @@ describe.each(stores)('auth on %s', (store) => {
         permissions: { resources: [{ type: 'organization', id: 'o1', organizationId: 'o2' }] },
       })
       expect((await verify(server, data.token, apiKey)).permissions).toEqual({
-        resources: [{ type: 'organization', id: 'o1', accessRole: 'editor' }],
+        resources: [{ type: 'organization', id: 'o1', accessRole: 'editor', isDefaultRole: true }],
       })
     })
 
@@ -345,7 +345,9 @@ describe.each(stores)('auth on %s', (store) => {
         jti: expect.any(String),
         issuedAtMs: expect.any(Number),
         userProperties: { isAdmin: true, email: 'ada@example.com', team: 'red' },
-        permissions: { resources: [{ type: 'organization', id: 'o1', accessRole: 'editor' }] },
+        permissions: {
+          resources: [{ type: 'organization', id: 'o1', accessRole: 'editor', isDefaultRole: true }],
+        },
       })
     })
 

@@ -80,6 +80,7 @@ describe.each(stores)('workspace on %s', (store) => {
       ownerEmail: expect.stringMatching(/^owner\d+@example\.com$/),
       planInfo: { type: 'sdk test' },
       defaultDocumentAccessType: 'public',
+      documentCreation: 'clients',
       isPrivateCommentsEnabled: false,
       requireJwtToken: false,
       requireAutoOrgUser: true,

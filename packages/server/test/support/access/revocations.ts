@@ -223,7 +223,7 @@ export const revocations: readonly Revocation[] = [
   {
     cause: 'a grant that ends before a lesser one',
     stored: (now) => [
-      { ...d1, expiresAt: soon(now) },
+      { ...d1, accessRole: 'editor', expiresAt: soon(now) },
       { ...folder('f1'), accessRole: 'viewer' },
     ],
     types: { folder: 'restricted' },
