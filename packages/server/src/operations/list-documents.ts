@@ -79,7 +79,7 @@ async function readStep(
   const { apiKey } = caller
   const limit = documentsPerStep
   const rows = ids
-    ? (await documents.findMany(db, apiKey, organizationId, ids)).toReversed()
+    ? (await documents.findMany(db, apiKey, organizationId, ids)).filter(isBehind(after)).toReversed()
     : await reading.query(() => listKeys(db, apiKey, organizationId, { after, limit }))
   if (rows.length === 0) return { shown: [], last: undefined }
   const documentIds = rows.map(({ documentId }) => documentId)
@@ -113,6 +113,15 @@ async function readStep(
   const lastRow = visible.length > room ? fitting.at(-1) : rows.length === limit ? rows.at(-1) : undefined
   return { shown, last: lastRow && [lastRow.createdAt, lastRow.documentId] }
 }
+
+/** The list is ordered by the time of creation, newest first. */
+const isBehind =
+  (after: Cursor | undefined) =>
+  ({ createdAt, documentId }: documents.Document): boolean => {
+    if (!after) return true
+    const [time, id] = after as [number, string]
+    return createdAt < time || (createdAt === time && documentId < id)
+  }
 
 function present(
   { documentId, folderId, data: { documentName }, createdAt, lastUpdated }: documents.Document,

@@ -5,7 +5,7 @@ import { loadSubjects } from '../access/subjects.ts'
 import { reply } from '../calls/answers/reply.ts'
 import type { Call, SimpleHandler } from '../calls/call.ts'
 import { findRemovedAt } from '../store/access/memberships.ts'
-import { isPerson, listPeople, type PeopleWindow } from '../store/users/people.ts'
+import { hasGrant, listPeople, type PeopleWindow } from '../store/users/people.ts'
 import { unique } from './shared/batches.ts'
 import { denied } from './shared/calling-user.ts'
 
@@ -45,10 +45,14 @@ export const listUsers: SimpleHandler<List> = async (call) => {
   }
 }
 
-/** Only who belongs to an organization sees its people. A backend sees all of them. */
+/**
+ * Only a user with a grant in an organization sees its people: everybody may comment on a public document. A backend sees all
+ * of them, and a token that is limited to one document none.
+ */
 async function requireBelonging({ input, caller, db, now, services }: Call<List>): Promise<void> {
   const { user, apiKey } = caller
   if (!user) return
+  if (user.session.isLimited) throw deniedToOrganization()
   const { organizationId } = input
   const subjects = await loadSubjects(db, caller, organizationId, [user.userId], {})
   const subject = subjects?.organization(user.userId)
@@ -61,7 +65,7 @@ async function requireBelonging({ input, caller, db, now, services }: Call<List>
   })
   if (
     isAllowed ??
-    ((await hasTokenGrant()) || (await isPerson(db, apiKey, organizationId, user.userId, now)))
+    ((await hasTokenGrant()) || (await hasGrant(db, apiKey, organizationId, user.userId, now)))
   )
     return
   throw deniedToOrganization()

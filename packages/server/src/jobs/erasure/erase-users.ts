@@ -124,7 +124,7 @@ function stepsIn(
     return [
       emptyEvents(apiKey, named, organizationIds),
       ...removeDeliveries(apiKey, userIds, organizationIds),
-      replaceAnswers(apiKey, named, answerSeals(secrets)),
+      replaceAnswers(apiKey, named, answerSeals(secrets), { isEverywhere: organizationIds === undefined }),
     ]
   }
   const erased = { apiKey, organizationId, userIds, addresses }

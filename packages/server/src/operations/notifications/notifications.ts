@@ -31,6 +31,8 @@ import { scannedList, scanningOf } from '../shared/scanned-list.ts'
  * users.
  */
 const rowsPerQuery = 32
+/** A list is read again at most this often if a notification vanishes while it is read. */
+const maxReads = 3
 
 const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
 
@@ -49,28 +51,42 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
       throw invalid('Either documentId or userId is required.')
     }
     await requireOpen(call, organizationId)
-    const reading = call.services.longReads.open(caller, call.abandoned)
-    const scanning = scanningOf(reading, { hasPages: version !== 'v1' })
-    // The permission provider may take seconds to answer.
-    const around: AroundQuestion = (ask) => reading.outside(ask)
-    const allowed = user && new VisibleNotifications(call, user.userId, { scanning, around })
-    const list = {
-      read: scannedList({
-        scanning,
-        find: (window) =>
-          lists.findPositions(db, apiKey, filter, { ...window, order }, scanning, allowed?.keepPositions),
-        cursorOf,
-        load: async (positions) => {
-          const rows = await reading.query(() => lists.readPositions(db, apiKey, organizationId, positions))
-          return allowed ? allowed.keepHeld(rows) : rows
-        },
-      }),
-      cursor: ({ timestamp, key }: StoredNotification) => [timestamp, key],
-      rowsPerQuery,
-      reading,
+    // A notification that vanishes between the two statements of a list may have been replaced by another, which is shown then.
+    let hasVanished = false
+    const read = async () => {
+      const reading = call.services.longReads.open(caller, call.abandoned)
+      const scanning = scanningOf(reading, { hasPages: version !== 'v1' })
+      // The permission provider may take seconds to answer.
+      const around: AroundQuestion = (ask) => reading.outside(ask)
+      const allowed = user && new VisibleNotifications(call, user.userId, { scanning, around })
+      const list = {
+        read: scannedList({
+          scanning,
+          find: (window) =>
+            lists.findPositions(db, apiKey, filter, { ...window, order }, scanning, allowed?.keepPositions),
+          cursorOf,
+          load: async (positions) => {
+            const rows = await reading.query(() => lists.readPositions(db, apiKey, organizationId, positions))
+            hasVanished ||= rows.length < positions.length
+            return allowed ? allowed.keepHeld(rows) : rows
+          },
+        }),
+        cursor: ({ timestamp, key }: StoredNotification) => [timestamp, key],
+        rowsPerQuery,
+        reading,
+      }
+      const shown = (rows: readonly StoredNotification[]) => presentNotifications(call, organizationId, rows)
+      return version === 'v1'
+        ? listAll(call, list, shown)
+        : withPageToken(await page(call, input, list, shown))
     }
-    const shown = (rows: readonly StoredNotification[]) => presentNotifications(call, organizationId, rows)
-    return version === 'v1' ? listAll(call, list, shown) : withPageToken(await page(call, input, list, shown))
+    let answer = await read()
+    for (let attempt = 1; hasVanished && attempt < maxReads; attempt++) {
+      answer.onSent?.()
+      hasVanished = false
+      answer = await read()
+    }
+    return answer
   },
 
   update: updateNotifications,

@@ -78,7 +78,9 @@ export class OpenLists {
       ids: readonly string[] | undefined,
       isAffected: (list: OpenList) => boolean,
     ) => {
-      for (const list of organizations.get(id) ?? []) if (isAffected(list)) this.#mark(list, ids)
+      // Made once for all lists: there may be very many.
+      const changed = ids && ids.length <= maxChangedIds ? new Set(ids) : undefined
+      for (const list of organizations.get(id) ?? []) if (isAffected(list)) this.#mark(list, changed)
     }
     switch (message.kind) {
       case 'access': {
@@ -101,10 +103,10 @@ export class OpenLists {
     }
   }
 
-  #mark(list: OpenList, ids: readonly string[] | undefined): void {
+  #mark(list: OpenList, ids: ReadonlySet<string> | undefined): void {
     const isKnown = this.#changes.has(list)
     const known = this.#changes.get(list)
-    const merged = ids && known !== 'all' ? new Set([...(known ?? []), ...ids]) : undefined
+    const merged = ids && known !== 'all' ? (known ? new Set([...known, ...ids]) : ids) : undefined
     this.#changes.set(list, merged && merged.size <= maxChangedIds ? merged : 'all')
     if (!isKnown) this.#tellSoon(list)
   }

@@ -3,7 +3,14 @@ import type { Inbox, LeavingUsers } from '../deletions.ts'
 import type { Cursor, Db } from '../engine/db.ts'
 import { paceOf } from '../engine/pace.ts'
 import { someInInbox } from '../notifications/lists.ts'
-import { type Addressee, findAddressee, findUsers, namesOf, removeFrom } from '../notifications/recipients.ts'
+import {
+  type Addressee,
+  findAddressee,
+  findUsers,
+  namesOf,
+  removeFrom,
+  usersById,
+} from '../notifications/recipients.ts'
 import type { RowStep } from './row-step.ts'
 
 /** Steps that remove one user from the notifications that the user received. */
@@ -46,18 +53,23 @@ export const areMembers = (
   and resource_id = ${organizationId} and user_id in (${sql.join(userIds)})
   and (expires_at is null or expires_at > ${atSeconds})`
 
-/** Conditions for the rows of notifications that the users received: by their ids, and by their addresses. */
-export async function receivedBy(
+/**
+ * Conditions for the rows of notifications that the users received: by their ids, and by their addresses. The addresses are
+ * not read, because a transaction may remove hundreds of users.
+ */
+export function receivedBy(
   db: Db,
   apiKey: string,
   organizationId: string,
   userIds: readonly string[],
-): Promise<RawBuilder<boolean>[]> {
-  const emails = (await findUsers(db, apiKey, userIds)).flatMap(({ email }) => email ?? [])
-  const received = (names: readonly string[], byEmail: 0 | 1) => sql<boolean>`
-    api_key = ${apiKey} and organization_id = ${organizationId} and recipient in (${sql.join(names)})
+): RawBuilder<boolean>[] {
+  const emails = sql`
+    select email from ${usersById(db)}
+    where api_key = ${apiKey} and user_id in (${sql.join(userIds)}) and email is not null`
+  const received = (names: RawBuilder<unknown>, byEmail: 0 | 1) => sql<boolean>`
+    api_key = ${apiKey} and organization_id = ${organizationId} and recipient in (${names})
     and by_email = ${byEmail}`
-  return [received(userIds, 0), ...(emails.length > 0 ? [received(emails, 1)] : [])]
+  return [received(sql.join(userIds), 0), received(emails, 1)]
 }
 
 /** Empties the inboxes of users in one transaction. The caller knows that they are small. */
@@ -68,7 +80,7 @@ export async function emptySmallInboxes(
   userIds: readonly string[],
 ): Promise<void> {
   const names = new Set<string>()
-  for (const received of await receivedBy(db, apiKey, organizationId, userIds)) {
+  for (const received of receivedBy(db, apiKey, organizationId, userIds)) {
     const { rows } = await sql<{ recipient: string }>`
       select distinct recipient from notification_recipients where ${received}`.execute(db)
     for (const { recipient } of rows) names.add(recipient)

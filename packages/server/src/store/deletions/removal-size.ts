@@ -41,7 +41,7 @@ async function sizesOf(db: Db, apiKey: string, scope: CountedScope): Promise<Siz
     return [...tablesInOrganizations, ...tablesWithoutForeignKey].map((table) => sizeOf(table, inside))
   }
   if ('userIds' in scope) {
-    const received = await receivedBy(db, apiKey, scope.organizationId, scope.userIds)
+    const received = receivedBy(db, apiKey, scope.organizationId, scope.userIds)
     return [
       sizeOf('grants', grantsInside(apiKey, scope), grantsByUser(db)),
       ...received.map((rows) => sizeOf('notification_recipients', rows)),

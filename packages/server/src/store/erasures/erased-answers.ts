@@ -21,11 +21,15 @@ const answerIsGone = new ApiError(
   'A request with this Idempotency-Key was executed. Its answer was removed, because it named a user who was erased.',
 )
 
-/** Removes the stored answers to the users, and replaces others that name them. They are sealed, so each is opened. */
+/**
+ * Replaces the stored answers to the users, and others that name them. They are sealed, so each is opened. If the users are
+ * erased everywhere, no row with their ids remains. Otherwise they may repeat a request, which must not run a second time.
+ */
 export function replaceAnswers(
   apiKey: string,
   { userIds, addresses }: ErasedIds,
   seals: AnswerSeals,
+  { isEverywhere }: { isEverywhere: boolean },
 ): RowStep {
   // As a value, a name of a field, or a mention.
   const texts = [...userIds].flatMap((id) => [JSON.stringify(id), `{{${JSON.stringify(id).slice(1, -1)}}}`])
@@ -46,13 +50,14 @@ export function replaceAnswers(
     rowsPerStep: 2,
     async visit(db, rows, ofRow) {
       for (const row of rows) {
-        if (scopes.has(row.scope)) {
+        const isOwn = scopes.has(row.scope)
+        if (isOwn && isEverywhere) {
           await sql`delete from idempotency_keys where ${ofRow(row)}`.execute(db)
           continue
         }
         const { scope, operation, idempotency_key: key, response: sealed } = row
         const answer = seals.open({ scope, operation, key }, sealed)
-        if (answer && !namesErased(answer)) continue
+        if (answer && !isOwn && !namesErased(answer)) continue
         const response = seals.seal({ scope, operation, key }, JSON.stringify(answerIsGone.toBody()))
         await sql`
           update idempotency_keys set http_status = ${answerIsGone.httpStatus}, response = ${response}

@@ -116,7 +116,7 @@ export async function findUsers(db: Db, apiKey: string, userIds: readonly string
  * The users table for look-ups by id. Without the hint SQLite, which has no statistics, would read the addresses of all users
  * of the API key from the index `users_by_email_user_id` if there are many ids. The name is that of the primary key.
  */
-const usersById = (db: Db): RawBuilder<unknown> =>
+export const usersById = (db: Db): RawBuilder<unknown> =>
   sqliteOf(db) ? sql`users indexed by sqlite_autoindex_users_1` : sql`users`
 
 /** The users with one of these lower-case addresses, in pages: many users may share an address. */

@@ -53,16 +53,20 @@ export async function listPeople(
   return { people, last: !userIds && rows.length === limit ? rows.at(-1)?.user_id : undefined }
 }
 
-/** Whether the user belongs to the organization, as in `listPeople`. */
-export async function isPerson(
+/** Whether the user has a stored grant in the organization, on any level, that has not ended. */
+export async function hasGrant(
   db: Db,
   apiKey: string,
   organizationId: string,
   userId: string,
   now: number,
 ): Promise<boolean> {
-  const window = { userIds: [userId], after: '', limit: 1, now }
-  return (await listPeople(db, apiKey, organizationId, window)).people.length > 0
+  const { rows } = await sql`
+    select 1 from ${grantsByUser(db)}
+    where api_key = ${apiKey} and organization_id = ${organizationId} and user_id = ${userId}
+      and (expires_at is null or expires_at > ${Math.floor(now / 1000)})
+    limit 1`.execute(db)
+  return rows.length > 0
 }
 
 const named = (userIds: readonly string[]) =>

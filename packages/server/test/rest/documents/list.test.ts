@@ -52,6 +52,15 @@ describe.each(stores)('documents.list on %s', (store) => {
     return Object.fromEntries(opened)
   }
 
+  test('[10.10] documents that are named are listed in pages, each once', async () => {
+    const tenant = await given.tenant(server)
+    const documentIds = ['a', 'b', 'c', 'd', 'e']
+    for (const documentId of documentIds) await given.document(tenant, documentId)
+    const { found, pages } = await listAs(await tokenFor(tenant, 'ada'), { documentIds, pageSize: 2 })
+    expect(found.map(({ documentId }) => documentId).toSorted()).toEqual(documentIds)
+    expect(pages).toBe(3)
+  })
+
   test('[10.10] a user lists exactly the documents that the user can open, with the role', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
