@@ -74,11 +74,10 @@ async function commitTogether(
   })
 }
 
-/** One of the calls may be refused, which is no reason to refuse the others. */
+/** One of the calls may be refused or take too long, which is no reason to refuse the others. A busy server refuses all. */
 function ignoreRefusal(error: unknown): undefined {
-  const isRefusal =
-    error instanceof ApiError && error.httpStatus < 500 && error.retryAfterSeconds === undefined
-  if (!isRefusal) throw error
+  const concernsOne = error instanceof ApiError && error.retryAfterSeconds === undefined
+  if (!concernsOne) throw error
 }
 
 const changedMeanwhile = () =>

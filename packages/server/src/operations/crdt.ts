@@ -106,13 +106,20 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
     subject: subjectOf,
     prepare: (call) => prepareUpdates([call], call),
     // Backends that write one editor at the same time would otherwise read and build its document for each of their calls.
-    prepareTogether: (calls) => prepareUpdates(calls, calls.at(-1) as UpdateCall),
+    prepareTogether: async (calls) =>
+      isUniform(calls) ? prepareUpdates(calls, calls.at(-1) as UpdateCall) : undefined,
     async write(call, prepared: PreparedChange) {
       await write(call, prepared)
       return null
     },
   },
 }
+
+/** Whether all calls write the same root with the same type. Yjs lets nobody use a root with two types in one document. */
+const isUniform = ([first, ...others]: readonly UpdateCall[]): boolean =>
+  others.every(
+    ({ input }) => input.type === first?.input.type && input.contentKey === first?.input.contentKey,
+  )
 
 type UpdateCall = Call<Operations['crdt']['update']>
 

@@ -74,6 +74,17 @@ test('[K7.2] a long text, also of characters that take two units, and a long lis
   expect(contentOf(applyInOrder(Uint8Array.of(0, 0), parts))).toEqual(contentOf(doc))
 })
 
+test('[K7.2] a list of many small values and some large ones is divided by the sizes of its values', () => {
+  const doc = new Y.Doc()
+  const small = Array.from({ length: 500 }, (_, index) => `value ${index}`)
+  const large = Array.from({ length: 4 }, (_, index) => String(index).repeat(40_000))
+  doc.getArray('list').insert(0, [...small, ...large])
+  const maxBytes = 64 * 1024
+  const parts = splitUpdate(Y.encodeStateAsUpdate(doc), maxBytes)
+  for (const part of parts) expect(part.length).toBeLessThanOrEqual(maxBytes)
+  expect(contentOf(applyInOrder(Uint8Array.of(0, 0), parts))).toEqual(contentOf(doc))
+})
+
 test('[K7.2] a single value that exceeds the limit stays in one part, and a small update is not divided', () => {
   const doc = new Y.Doc()
   doc.getMap('map').set('bytes', new Uint8Array(100_000))

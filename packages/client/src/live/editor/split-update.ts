@@ -42,22 +42,45 @@ function divide(struct: Struct, maxBytes: number): Struct[] {
   const size = sizeOf(struct)
   if (size <= maxBytes || !(struct instanceof Y.Item)) return [struct]
   const { content } = struct
-  const length = content.getLength()
   if (!(content instanceof Y.ContentString || content instanceof Y.ContentAny)) return [struct]
-  // A character may take three times as many bytes as another one.
-  const step = Math.max(1, Math.floor((length * maxBytes) / size / 3))
   const pieces: Struct[] = []
-  for (let from = 0, to; from < length; from = to) {
-    to = Math.min(length, from + step)
-    let piece
-    if (content instanceof Y.ContentString) {
-      // Yjs replaces the halves of a pair of surrogates that is cut.
-      if ((content.str.charCodeAt(to - 1) & 0xfc00) === 0xd800) to++
-      piece = new Y.ContentString(content.str.slice(from, to))
-    } else piece = new Y.ContentAny(content.arr.slice(from, to))
+  let from = 0
+  for (const to of content instanceof Y.ContentString
+    ? endsOfText(content, size, maxBytes)
+    : endsOfValues(content, maxBytes)) {
+    const piece =
+      content instanceof Y.ContentString
+        ? new Y.ContentString(content.str.slice(from, to))
+        : new Y.ContentAny(content.arr.slice(from, to))
     pieces.push(pieceOf(struct, from, piece))
+    from = to
   }
   return pieces
+}
+
+/** Where the pieces of a text end. A character may take three times as many bytes as another one. */
+function* endsOfText({ str }: Y.ContentString, size: number, maxBytes: number): Generator<number> {
+  const step = Math.max(1, Math.floor((str.length * maxBytes) / size / 3))
+  for (let end = 0; end < str.length;) {
+    end = Math.min(str.length, end + step)
+    // Yjs replaces the halves of a pair of surrogates that is cut.
+    if ((str.charCodeAt(end - 1) & 0xfc00) === 0xd800) end++
+    yield end
+  }
+}
+
+/** Where the pieces of a list of values end. Values may differ much in size. */
+function* endsOfValues({ arr }: Y.ContentAny, maxBytes: number): Generator<number> {
+  let bytes = 0
+  for (const [index, value] of arr.entries()) {
+    const size = encoding.encode((encoder) => encoding.writeAny(encoder, value)).length
+    if (bytes > 0 && bytes + size > maxBytes) {
+      yield index
+      bytes = 0
+    }
+    bytes += size
+  }
+  yield arr.length
 }
 
 /** The part of an item from `offset` on, as Yjs divides items. */

@@ -62,6 +62,18 @@ describe.each(stores)('concurrent writes of CRDT data on %s', (store) => {
     expect(texts).toContain(record?.data)
   })
 
+  test('[S4.2] a text that is emptied and then declared as a map is no fault of the server, also if both wait together', async () => {
+    const tenant = await given.tenant(server)
+    await tenant.client.crdt.add({ ...editorRef, type: 'text', data: 'first', contentKey: 'content' })
+    const post = (data: object) => server.post('/v2/crdt/update', { data }, tenant.headers)
+    const answers = await Promise.all([
+      ...['one', 'two', ''].map((data) => post({ ...editorRef, type: 'text', data })),
+      post({ ...editorRef, type: 'map', data: { a: 1 } }),
+    ])
+    expect(answers.slice(0, 3).map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(answers[3]?.status).toBeLessThan(500)
+  })
+
   test('[17.3] changes that a client makes while a REST write is prepared are merged with the write', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add({ ...editorRef, type: 'text', data: 'x'.repeat(100_000) })
