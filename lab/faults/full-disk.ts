@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { fillUp } from '../../packages/server/test/support/faults/small-disk.ts'
 import { Cluster } from '../cluster.ts'
 import type { Fault } from '../fault.ts'
 import { readText } from '../oracle.ts'
@@ -29,7 +30,7 @@ export const fullDisk: Fault = {
         { ...scene, cluster },
         {
           async begin() {
-            fill(filler)
+            fillUp(filler)
             await pause(fullMs)
             // Reads continue.
             await readText(cluster, cluster.balancer.url, `${scene.name}-0`)
@@ -48,21 +49,4 @@ export const fullDisk: Fault = {
     name: 'writers that count a write as acknowledged when it is sent',
     job: { countsSent: true },
   },
-}
-
-/** Writes until no byte fits any more. */
-function fill(path: string): void {
-  const file = openSync(path, 'a')
-  try {
-    for (const size of [1024 * 1024, 4096]) {
-      const bytes = Buffer.alloc(size)
-      try {
-        while (writeSync(file, bytes) === size);
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
-      }
-    }
-  } finally {
-    closeSync(file)
-  }
 }

@@ -342,10 +342,7 @@ export function createServer(deps: ServerDeps): Server {
           'SECRET_KEY does not match this database. Use the key of the first start: from the environment, .env or the file secret.key in DATA_DIR.',
         )
       }
-      await database.write(async (db) => {
-        await database.lock(db, 'event log')
-        await adoptServer(db)
-      })
+      await adoptServer(database)
       eventNames = await EventNames.load(database, secrets)
       peers.start()
       await signals.start()

@@ -45,10 +45,7 @@ export async function openOrCreate(config: Config): Promise<SharedDatabase> {
     const database = await openDatabase(databaseSettingsOf(config))
     try {
       // Events need it for their order.
-      await database.write(async (db) => {
-        await database.lock(db, 'event log')
-        await adoptServer(db)
-      })
+      await adoptServer(database)
     } finally {
       await database.close()
     }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from './engine/db.ts'
+import type { Database, Db } from './engine/db.ts'
 import { sqliteOf } from './engine/prepared.ts'
 
 /** A place in the event log. Events are ordered by it. */
@@ -76,7 +76,13 @@ export async function skipEventIds(db: Db): Promise<void> {
  * Finds out at the start whether another server numbers the transactions than before. Then its ids begin above all stored ones:
  * the order of the log and the positions of its readers stay valid. Nothing else may write events meanwhile.
  */
-export async function adoptServer(db: Db): Promise<void> {
+export const adoptServer = (database: Pick<Database, 'write' | 'lock'>): Promise<void> =>
+  database.write(async (db) => {
+    await database.lock(db, 'event log')
+    await adopt(db)
+  })
+
+async function adopt(db: Db): Promise<void> {
   if (sqliteOf(db)) return
   const server = await findServer(db)
   const log = await db.selectFrom('event_log').selectAll().executeTakeFirst()

@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts'
 import { isDiskFull } from './failures.ts'
 
-/** As long as this after a refused write, whatever small writes still find space. Monitors read it several times meanwhile. */
+/** How long a refusal is reported. Small writes may still find space meanwhile, and monitors read this several times. */
 const knownForMs = 60_000
 
 /** Whether a write was refused in the last minute because the disk of the database is full. */
