@@ -123,7 +123,7 @@ function stepsIn(
     const named = idsOf(erasure)
     return [
       emptyEvents(apiKey, named, organizationIds),
-      ...removeDeliveries(apiKey, userIds, organizationIds),
+      ...removeDeliveries(apiKey, named, organizationIds),
       replaceAnswers(apiKey, named, answerSeals(secrets), { isEverywhere: organizationIds === undefined }),
     ]
   }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { asWords } from '../../platform/patterns.ts'
 import type { RowStep } from '../deletions/row-step.ts'
 import { findMessages } from '../deliveries/deliveries.ts'
 import type { Db } from '../engine/db.ts'
@@ -7,6 +8,7 @@ import { paceOf } from '../engine/pace.ts'
 import { someRows } from '../engine/some-rows.ts'
 import { usersNamedIn } from './named-users.ts'
 import { scanRows } from './row-scan.ts'
+import type { ErasedIds } from './without-users.ts'
 
 /** A message to a whole organization has very many deliveries, and would delete them with it. */
 const maxDeletedDeliveries = 200
@@ -27,19 +29,19 @@ const organizationOf = ({ organizationId, metadata, event }: AboutOrganization) 
  */
 export function removeDeliveries(
   apiKey: string,
-  userIds: readonly string[],
+  { userIds, addresses }: ErasedIds,
   organizationIds: readonly string[] | undefined,
 ): RowStep[] {
-  const texts = userIds.map((id) => JSON.stringify(id).slice(1, -1))
+  const texts = Array.from(userIds, (id) => JSON.stringify(id).slice(1, -1))
   const isErased = (json: string) => {
     if (!texts.some((text) => json.includes(text))) return false
     const data = parse<AboutOrganization>(json)
     if (organizationIds && !organizationIds.includes(organizationOf(data) ?? '')) return false
     // Other texts, such as the id of a document, may equal the id of a user by chance.
-    const named = usersNamedIn(data)
-    return userIds.some((id) => named.has(id))
+    return [...usersNamedIn(data)].some((id) => userIds.has(id))
   }
   const ids = new Set<string | null>(userIds)
+  const anyName = asWords([...userIds, ...addresses])
   /** Whether the message is about one of the organizations. */
   const isAboutErased = async (db: Db, messageId: string) => {
     if (!organizationIds) return true
@@ -89,7 +91,7 @@ export function removeDeliveries(
         for (const row of rows) {
           if (ids.has(row.user_id) && (await isAboutErased(db, row.message_id))) {
             await sql`delete from deliveries where ${ofRow(row)}`.execute(db)
-          } else if (texts.some((text) => row.last_answer?.includes(text))) {
+          } else if (anyName.test(row.last_answer ?? '')) {
             // A receiver may repeat what it got.
             await sql`update deliveries set last_answer = null where ${ofRow(row)}`.execute(db)
           }

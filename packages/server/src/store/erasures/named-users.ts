@@ -9,22 +9,38 @@ export const namesUsers = /user|mentioned|by$|^(from|to|actor|author|assignee|ow
 const isByUser = /^users(Organization|Document)NotificationsConfig$/
 
 /** The ids of all users whom an event, a webhook or a mail names: as objects, in fields that have ids, and as `{{userId}}` in texts. */
-export function usersNamedIn(data: unknown): Set<string> {
-  const found = new Set<string>()
-  collect(data, '', found)
-  return found
+export const usersNamedIn = (data: unknown): Set<string> =>
+  collect(data, { isId: (field) => namesUsers.test(field), isById: (field) => isByUser.test(field) })
+
+/**
+ * As `usersNamedIn`, for the answer to a request. Answers have results by id, so each `id` and each key may be that of a user,
+ * but no other text, such as a role.
+ */
+export const usersPerhapsNamedIn = (answer: unknown): Set<string> =>
+  collect(answer, { isId: (field) => field === 'id' || namesUsers.test(field), isById: () => true })
+
+interface Rules {
+  /** Whether a text in the field is an id. */
+  isId: (field: string) => boolean
+  /** Whether the keys of an object in the field are ids. */
+  isById: (field: string) => boolean
 }
 
-function collect(value: unknown, field: string, found: Set<string>): void {
-  if (typeof value === 'string') {
-    if (namesUsers.test(field)) found.add(value)
-    for (const id of mentionCandidates(value)) found.add(id)
-  } else if (Array.isArray(value)) {
-    for (const item of value) collect(item, field, found)
-  } else if (typeof value === 'object' && value !== null) {
-    for (const [name, inside] of Object.entries(value)) {
-      if (isByUser.test(field)) found.add(name)
-      collect(inside, name, found)
+function collect(data: unknown, { isId, isById }: Rules): Set<string> {
+  const found = new Set<string>()
+  const visit = (value: unknown, field: string): void => {
+    if (typeof value === 'string') {
+      if (isId(field)) found.add(value)
+      for (const id of mentionCandidates(value)) found.add(id)
+    } else if (Array.isArray(value)) {
+      for (const item of value) visit(item, field)
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [name, inside] of Object.entries(value)) {
+        if (isById(field)) found.add(name)
+        visit(inside, name)
+      }
     }
   }
+  visit(data, '')
+  return found
 }

@@ -1,4 +1,5 @@
 import { replaceMentions } from '../../platform/mentions.ts'
+import { literal } from '../../platform/patterns.ts'
 import type { CommentContent } from '../comments/annotation.ts'
 import { namesUsers } from './named-users.ts'
 
@@ -23,11 +24,9 @@ function withoutTags(text: string, tags: readonly unknown[]): string {
   const shown = tags.filter((tag) => typeof tag === 'string' && tag.length > 1 && tag.startsWith('@'))
   if (shown.length === 0) return text
   // In one pass, so that no replacement is replaced again. The longest first: one may be the beginning of another.
-  const patterns = [...new Set(shown as string[])].sort((a, b) => b.length - a.length).map(escaped)
+  const patterns = [...new Set(shown as string[])].sort((a, b) => b.length - a.length).map(literal)
   return text.replaceAll(new RegExp(patterns.join('|'), 'g'), erasedMention)
 }
-
-const escaped = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 
 /** The content of a comment without mentions of these users. Undefined: it mentions none of them. */
 export function withoutMentionsIn<T extends Partial<CommentContent>>(

@@ -21,8 +21,8 @@ describe.each(stores)('what an erasure leaves of threads on %s', (store) => {
         ...ref,
         commentAnnotations: [{ annotationId, commentData: [], ...more }],
       })
-    const erase = async () => {
-      const { jobId } = (await tenant.client.userData.delete({ userIds: [ada.userId] })).data
+    const erase = async (userId = ada.userId) => {
+      const { jobId } = (await tenant.client.userData.delete({ userIds: [userId] })).data
       const isDone = async () => (await tenant.client.userData.deleteStatus({ jobId })).data.isDeleteCompleted
       await expect.poll(isDone, { timeout: 30_000 }).toBe(true)
     }
@@ -146,5 +146,31 @@ describe.each(stores)('what an erasure leaves of threads on %s', (store) => {
     expect((await post('two', [{ userId: 'alan', name: 'Alan' }])).body).toEqual(ofOther.body)
     const { data } = await client.users.get({ organizationId })
     expect(JSON.stringify(data)).not.toMatch(ofAda)
+  })
+
+  test('[14.2.7] the answer to a repeated request stays if one of its words only equals the id of the erased user', async () => {
+    const { client, headers, erase } = await scene()
+    await client.users.add({ organizationId, users: [{ userId: 'success' }] })
+    const resources = [{ type: 'organization', id: organizationId }]
+    const grant = () =>
+      server.post(
+        '/v2/auth/permissions/add',
+        { data: { user: { userId: 'alan' }, permissions: { resources } } },
+        { ...headers, 'idempotency-key': 'one' },
+      )
+    const add = () =>
+      server.post(
+        '/v2/users/add',
+        { data: { organizationId, users: [{ userId: 'alan' }] } },
+        { ...headers, 'idempotency-key': 'two' },
+      )
+    const [granted, added] = [await grant(), await add()]
+    expect([granted.status, added.status]).toEqual([200, 200])
+    await erase('success')
+    expect(await grant()).toMatchObject({ status: 200, body: granted.body })
+    await erase('alan')
+    expect(await grant()).toMatchObject({ status: 200, body: granted.body })
+    // The id of the user is the name of a field in this answer.
+    expect(await add()).toMatchObject({ status: 400, body: { error: { status: 'FAILED_PRECONDITION' } } })
   })
 })
