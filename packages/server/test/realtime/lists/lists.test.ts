@@ -119,20 +119,52 @@ describe.each(stores)('live lists on %s', (store) => {
     expect([list.items.length, list.hasMore]).toEqual([56, false])
   })
 
-  test('[R56] the server names no document that the user may not see', async () => {
+  test('[R56] [R56.3] the server names no document that the user may not see, and tells nothing of it while the client has read no document', async () => {
     const { addDocument, client, ...tenant } = await scene()
     const ada = await RealtimeSocket.connect(server, await tokenFor({ client, ...tenant }, 'ada'))
     ada.send({ type: 'openList', id: 1, organizationId, list: 'documents' })
     await ada.take('done')
-    await addDocument('secret', { accessType: 'restricted' })
     const about = { type: 'listChanged', organizationId, list: 'documents', reset: false } as const
-    expect(await ada.take('listChanged')).toEqual({ ...about, items: [], recheck: true })
+    await addDocument('secret', { accessType: 'restricted' })
     await addDocument('plan')
-    expect(await ada.take('listChanged')).toMatchObject({
-      ...about,
-      items: [{ documentId: 'plan' }],
-      recheck: false,
+    // Both are told at once, or only the second one.
+    expect(await ada.take('listChanged')).toMatchObject({ ...about, items: [{ documentId: 'plan' }] })
+    const documentIds = ['secret']
+    await client.documents.update({
+      organizationId,
+      documents: [{ documentId: 'secret', documentName: 'x' }],
     })
+    expect(await ada.take('listChanged')).toEqual({ ...about, items: [], recheck: true })
+    await client.documents.updateAccess({ organizationId, documentIds, accessType: 'organizationPrivate' })
+    expect(await ada.take('listChanged')).toMatchObject({ items: [{ documentId: 'secret' }], recheck: false })
+  })
+
+  test('[R56.3] a stranger does not learn when documents and people of an organization change, until one may be seen', async () => {
+    const { addDocument, client, ...tenant } = await scene()
+    const token = await tokenFor({ client, ...tenant }, 'eve', { resources: [] })
+    const [eve, ada] = [
+      await RealtimeSocket.connect(server, token),
+      await RealtimeSocket.connect(server, await tokenFor({ client, ...tenant }, 'ada')),
+    ]
+    for (const list of ['documents', 'people'] as const) {
+      for (const socket of [eve, ada]) {
+        socket.send({ type: 'openList', id: 1, organizationId, list })
+        await socket.take('done')
+      }
+    }
+    const told = async () => (await ada.take('listChanged')).list
+    for (let i = 0; i < 2; i++) {
+      await addDocument(`d${i}`)
+      expect(await told()).toBe('documents')
+    }
+    await client.users.add({ organizationId, users: [{ userId: 'bob' }] })
+    expect(await told()).toBe('people')
+    await client.documents.delete({ organizationId, documentIds: ['d0'] })
+    expect(await told()).toBe('documents')
+    await eve.settled()
+    expect(eve.messages).toEqual([])
+    await addDocument('shared', { accessType: 'public' })
+    expect(await eve.take('listChanged')).toMatchObject({ items: [{ documentId: 'shared' }] })
   })
 
   test('[R56.1] a closed list is told nothing, a backend has no lists, and a connection has a limited number', async () => {

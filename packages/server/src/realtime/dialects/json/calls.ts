@@ -7,16 +7,21 @@ import { JsonRequest } from './request.ts'
 /** Calls of one connection that run at the same time. Further calls wait in their order. */
 const maxRunning = 8
 
+/** Called after the result was sent. */
+type OnAnswer = (operation: string, input: string, result: Buffer) => void
+
 /** The operations that a client at `/realtime` calls. */
 export class JsonCalls {
   readonly #host: JsonHost
+  readonly #onAnswer: OnAnswer
   /** Of the calls that have no answer yet. */
   readonly #limits = new Set<TimeLimit>()
   #running = 0
   #waiting: (() => void)[] | undefined
 
-  constructor(host: JsonHost) {
+  constructor(host: JsonHost, onAnswer: OnAnswer) {
     this.#host = host
+    this.#onAnswer = onAnswer
   }
 
   run(message: MessageOf<'call'>, bytes: number): void {
@@ -59,6 +64,7 @@ export class JsonCalls {
     const frame = textMessage(Buffer.from(`{"type":"done","id":${id},"result":`), result, Buffer.from('}'))
     connection.answer(frame, { apiKey, userId, body: result, isHeld: () => false })
     onSent?.()
+    this.#onAnswer(operation, input, result)
   }
 
   /** The client has disconnected. */

@@ -33,9 +33,9 @@ export class JsonClient implements DialectClient, JsonHost, MessageTarget {
   readonly clock: Clock
   readonly #context: DialectContext
   readonly documents = new JsonDocuments(this)
-  readonly calls = new JsonCalls(this)
   readonly inboxes = new JsonInboxes(this)
   readonly lists = new JsonLists(this)
+  readonly calls = new JsonCalls(this, (...answer) => this.lists.onAnswer(...answer))
   #identity: Identity | undefined
   /** Settles when the latest token is checked. Tokens are checked one at a time. */
   #checking: Promise<void> | undefined

@@ -1,5 +1,5 @@
 import { chosenIdRule, isChosenId } from '@plenum/protocol'
-import { limits } from '@plenum/protocol/realtime'
+import { limits, type ServerMessage } from '@plenum/protocol/realtime'
 import type { ListName, OpenList } from '../../lists/open-lists.ts'
 import type { MessageOf } from '../../messages/message.ts'
 import type { JsonHost } from './host.ts'
@@ -10,10 +10,33 @@ const reads = {
   people: { operation: 'users.list', filter: 'userIds' },
 } as const
 
+const listReadBy = (operation: string): ListName | undefined =>
+  operation === reads.documents.operation
+    ? 'documents'
+    : operation === reads.people.operation
+      ? 'people'
+      : undefined
+
+interface Page {
+  data: Record<string, unknown>[]
+  nextPageToken?: string
+}
+
+type Change = Pick<ServerMessage & { type: 'listChanged' }, 'reset' | 'items' | 'recheck'>
+
+/** What the client has of a list that it has open. */
+interface Shown {
+  opened: OpenList
+  /** Whether the client got any item. Until then it is not told of changes that it may not see: only that they happened would be news. */
+  hasItems: boolean
+  /** Whether such a change happened. The client may have read its first items just before. */
+  hasMissed: boolean
+}
+
 /** The lists of documents and people that a client at `/realtime` has open. */
 export class JsonLists {
   readonly #host: JsonHost
-  readonly #open = new Map<string, OpenList>()
+  readonly #open = new Map<string, Shown>()
   readonly #closed = new AbortController()
 
   constructor(host: JsonHost) {
@@ -35,7 +58,7 @@ export class JsonLists {
       const { apiKey, userId } = identity
       const onChanged = (ids: readonly string[] | undefined) => this.#tell(organizationId, list, ids)
       const opened = { apiKey, organizationId, userId, list, onChanged }
-      this.#open.set(key, opened)
+      this.#open.set(key, { opened, hasItems: false, hasMissed: false })
       services.lists.add(opened)
     }
     this.#host.send({ type: 'done', id })
@@ -43,48 +66,82 @@ export class JsonLists {
 
   close({ organizationId, list }: Pick<OpenList, 'organizationId' | 'list'>): void {
     const key = keyOf(organizationId, list)
-    const opened = this.#open.get(key)
-    if (!opened) return
+    const shown = this.#open.get(key)
+    if (!shown) return
     this.#open.delete(key)
-    this.#host.services.lists.delete(opened)
+    this.#host.services.lists.delete(shown.opened)
+  }
+
+  /** The client got the answer to a call, perhaps of an operation that reads a list. */
+  onAnswer(operation: string, input: string, result: Buffer): void {
+    const list = listReadBy(operation)
+    if (this.#open.size === 0 || !list || !result.includes('"data":[{')) return
+    const { organizationId } = JSON.parse(input) as { organizationId: string }
+    const shown = this.#open.get(keyOf(organizationId, list))
+    if (!shown) return
+    shown.hasItems = true
+    if (shown.hasMissed) this.#send(shown, { recheck: true })
   }
 
   /** The user has a new token, which may permit more or less. */
   renew(): void {
-    for (const { organizationId, list } of this.#open.values()) this.#reset(organizationId, list)
+    for (const shown of this.#open.values()) this.#send(shown, { reset: true })
   }
 
   closeAll(): void {
     this.#closed.abort()
-    for (const opened of this.#open.values()) this.close(opened)
+    for (const { opened } of this.#open.values()) this.close(opened)
   }
 
-  /** Reads what changed as the user, with the operation that decides what the user sees. */
+  /** Reads what changed as the user, with the operation that decides what the user sees. `ids`: undefined if it may be anything. */
   async #tell(organizationId: string, list: ListName, ids: readonly string[] | undefined): Promise<void> {
-    if (!this.#isOpen(organizationId, list)) return
-    if (!ids) return this.#reset(organizationId, list)
-    const { operation, filter } = reads[list]
+    const shown = this.#shown(organizationId, list)
+    if (!shown) return
+    if (!ids && shown.hasItems) return this.#send(shown, { reset: true })
+    const filter = ids ? { [reads[list].filter]: ids, pageSize: ids.length } : { pageSize: 1 }
+    const page = await this.#read(list, { organizationId, ...filter })
+    if (this.#shown(organizationId, list) !== shown) return
+    const items = page?.data ?? []
+    if (!shown.hasItems && items.length === 0 && !page?.nextPageToken) shown.hasMissed = true
+    else if (!ids || !page) this.#send(shown, { reset: true })
+    else {
+      shown.hasItems = true
+      this.#send(shown, { items, recheck: items.length < ids.length })
+    }
+  }
+
+  /** Undefined: the user may not read the list, or it cannot be read now. */
+  async #read(list: ListName, input: object): Promise<Page | undefined> {
     const answer = await this.#host.services.calls.run(this.#host.identity, {
-      operation,
-      input: JSON.stringify({ organizationId, [filter]: ids, pageSize: ids.length }),
+      operation: reads[list].operation,
+      input: JSON.stringify(input),
       idempotencyKey: undefined,
       bytes: 0,
       abandoned: this.#closed.signal,
     })
-    if ('result' in answer) answer.onSent?.()
-    if (!this.#isOpen(organizationId, list)) return
-    if ('error' in answer) return this.#reset(organizationId, list)
-    const { data } = JSON.parse(answer.result.toString()) as { data: Record<string, unknown>[] }
-    const recheck = data.length < ids.length
-    this.#host.send({ type: 'listChanged', organizationId, list, reset: false, items: data, recheck })
+    if ('error' in answer) return undefined
+    answer.onSent?.()
+    return JSON.parse(answer.result.toString()) as Page
   }
 
-  #reset(organizationId: string, list: ListName): void {
-    this.#host.send({ type: 'listChanged', organizationId, list, reset: true, items: [], recheck: false })
+  #send(shown: Shown, what: Partial<Change>): void {
+    const { organizationId, list } = shown.opened
+    shown.hasMissed = false
+    // The client reads the list again.
+    if (what.reset) shown.hasItems = false
+    this.#host.send({
+      type: 'listChanged',
+      organizationId,
+      list,
+      reset: false,
+      items: [],
+      recheck: false,
+      ...what,
+    })
   }
 
-  #isOpen(organizationId: string, list: ListName): boolean {
-    return !this.#closed.signal.aborted && this.#open.has(keyOf(organizationId, list))
+  #shown(organizationId: string, list: ListName): Shown | undefined {
+    return this.#closed.signal.aborted ? undefined : this.#open.get(keyOf(organizationId, list))
   }
 }
 
