@@ -36,6 +36,8 @@ type Upload =
    */
   | 'refused'
 
+type Refusal = EditorFrame & { kind: 'refused' }
+
 type UpdateKind = 'syncStep2' | 'update'
 
 /** An update, or a part of one, that is not sent yet. */
@@ -59,6 +61,8 @@ interface Channel {
   differenceNumber: number | undefined
   /** Whether the server refused changes because the editor is full. It asks for them again when there is space. */
   isFull: boolean
+  /** Why parts of the difference were refused, after which the others were sent. */
+  refusedParts: Refusal | undefined
 }
 
 /**
@@ -125,6 +129,7 @@ export class EditorSync {
       upload: 'waiting',
       differenceNumber: undefined,
       isFull: false,
+      refusedParts: undefined,
     }
     this.#deps.send(encodeFrame(id, 'syncStep1', Y.encodeStateVector(this.#doc)))
   }
@@ -169,6 +174,8 @@ export class EditorSync {
       case 'saved':
         this.#markAnswered(frame.number)
         this.#sendParts(channel)
+        if (channel.refusedParts && this.#lastAnswered === this.#lastNumber)
+          return this.#refuse(channel, channel.refusedParts)
         this.flush()
         return this.#deps.onChange()
       case 'refused':
@@ -256,7 +263,8 @@ export class EditorSync {
     this.#lastAnswered = Math.min(this.#lastNumber, Math.max(this.#lastAnswered, number))
   }
 
-  #onRefused(channel: Channel, { number, reason, status }: EditorFrame & { kind: 'refused' }): void {
+  #onRefused(channel: Channel, refusal: Refusal): void {
+    const { number, reason, status } = refusal
     if (status === 'ALREADY_EXISTS')
       return this.#onTaken(channel, (this.#taken = new ApiError(status, reason)))
     // A later update has its answer: it was saved and contains this one, or its own refusal was handled.
@@ -267,6 +275,15 @@ export class EditorSync {
       this.#stop(channel, 'paused')
       return this.#deps.reopen()
     }
+    // Parts with the changes of another user, which this document has from elsewhere, do not keep back those of this user.
+    if (channel.canWrite && status === 'PERMISSION_DENIED' && this.#parts.length > 0) {
+      channel.refusedParts = refusal
+      return this.#sendParts(channel)
+    }
+    this.#refuse(channel, refusal)
+  }
+
+  #refuse(channel: Channel, { reason, status }: Refusal): void {
     channel.isFull = status === 'RESOURCE_EXHAUSTED'
     this.#stop(channel, 'refused')
     // A viewer gets another error, because of `hasViewerChanges`.

@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest'
+import * as Y from 'yjs'
 import { closeCodes } from '@plenum/protocol/realtime'
 import { textAfter, useEditorScene } from '../../../test/support/editor-scene.ts'
 import { settle } from '../../../test/support/fakes.ts'
@@ -9,6 +10,7 @@ const {
   channel,
   deliverContent,
   deliverFrame,
+  openEditor,
   openSyncedEditor,
   reconnect,
   refuse,
@@ -66,6 +68,34 @@ test('[K8] [S6.3] changes that a full editor refused are sent again when the ser
   text.insert(2, 'c')
   await settle()
   expect(sentFrames('update')).toHaveLength(2)
+})
+
+test('[K8] [K7.2] a part that has only changes of another user, which the server refuses, does not keep back the parts behind it', async () => {
+  const { editor, errors, text } = await openEditor()
+  const other = new Y.Doc()
+  // The parts of higher client ids are sent first.
+  other.clientID = 2 ** 32 - 2
+  other.getText().insert(0, 'x'.repeat(1_100_000))
+  Y.applyUpdate(editor.doc, Y.encodeStateAsUpdate(other))
+  text.insert(0, 'mine')
+  deliverContent()
+  await settle()
+  const sent = () => [...sentFrames('update'), ...sentFrames('syncStep2')]
+  const mine = new Y.Doc()
+  let answered = 0
+  while (answered < sent().length) {
+    const part = Y.decodeUpdate(sent()[answered]?.bytes ?? Uint8Array.of(0, 0))
+    const isOwn = part.structs.some(({ id }) => id.client === editor.doc.clientID)
+    if (isOwn) Y.applyUpdate(mine, sent()[answered]?.bytes ?? Uint8Array.of(0, 0))
+    if (isOwn) deliverFrame('saved', ++answered)
+    else refuse(++answered, 'PERMISSION_DENIED')
+    await settle()
+  }
+  expect(answered).toBeGreaterThan(4)
+  expect(mine.store.clients.has(editor.doc.clientID)).toBe(true)
+  // The page shows what is not stored.
+  expect(editor.saved).toBe(false)
+  expect(errors).toMatchObject([{ status: 'PERMISSION_DENIED', message: 'Because.' }])
 })
 
 test('[K8] a refusal is ignored if a later update that contains the change was stored', async () => {

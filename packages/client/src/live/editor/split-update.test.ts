@@ -85,6 +85,22 @@ test('[K7.2] a list of many small values and some large ones is divided by the s
   expect(contentOf(applyInOrder(Uint8Array.of(0, 0), parts))).toEqual(contentOf(doc))
 })
 
+test('[K7.2] very many deletions are divided, also those of what the server has', () => {
+  const doc = new Y.Doc()
+  const text = doc.getText('text')
+  text.insert(0, 'x'.repeat(10_000))
+  const before = Y.encodeStateAsUpdate(doc)
+  doc.transact(() => {
+    for (let at = 5_000; at > 0; at--) text.delete(2 * at - 1, 1)
+    text.insert(0, 'typed later')
+  })
+  const maxBytes = 8 * 1024
+  const parts = splitUpdate(Y.encodeStateAsUpdate(doc, Y.encodeStateVectorFromUpdate(before)), maxBytes)
+  expect(parts.length).toBeGreaterThan(2)
+  for (const part of parts) expect(part.length).toBeLessThanOrEqual(maxBytes)
+  expect(contentOf(applyInOrder(before, parts))).toEqual(contentOf(doc))
+})
+
 test('[K7.2] a single value that exceeds the limit stays in one part, and a small update is not divided', () => {
   const doc = new Y.Doc()
   doc.getMap('map').set('bytes', new Uint8Array(100_000))

@@ -7,10 +7,12 @@ type Deletes = Decoded['ds']['clients']
 
 /** Room for what a part has besides its structs. */
 const headroomBytes = 4 * 1024
+/** The most bytes of a deleted range, and of a client in the list of deletions. */
+const maxRangeBytes = 10
 
 /**
  * Splits an update into updates of at most `maxBytes`. Whoever has all that the update builds on can apply them one after the
- * other: none needs a later one. A part is larger only if it has a value that cannot be divided, or very many deletions.
+ * other: none needs a later one. A part is larger only if it has a value that cannot be divided.
  */
 export function splitUpdate(update: Uint8Array, maxBytes: number): Uint8Array[] {
   if (update.length <= maxBytes) return [update]
@@ -28,7 +30,32 @@ export function splitUpdate(update: Uint8Array, maxBytes: number): Uint8Array[] 
     bytes += size
   }
   // The deletions may concern structs of any part.
-  return parts.map((part, index) => encode(part, index === parts.length - 1 ? ds.clients : new Map()))
+  return [
+    ...parts.filter(({ length }) => length > 0).map((part) => encode(part, new Map())),
+    ...divideDeletes(ds.clients, max).map((some) => encode([], some)),
+  ]
+}
+
+function divideDeletes(deletes: Deletes, maxBytes: number): Deletes[] {
+  const parts: Deletes[] = []
+  let room = 0
+  for (const [client, ranges] of deletes) {
+    for (const range of ranges) {
+      if (room <= 0) {
+        parts.push(new Map())
+        room = maxBytes
+      }
+      const part = parts.at(-1)
+      const ofClient = part?.get(client)
+      if (ofClient) ofClient.push(range)
+      else {
+        part?.set(client, [range])
+        room -= maxRangeBytes
+      }
+      room -= maxRangeBytes
+    }
+  }
+  return parts
 }
 
 function sizeOf(struct: Struct): number {
