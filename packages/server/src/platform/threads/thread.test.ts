@@ -131,6 +131,21 @@ describe('[V5] a thread', () => {
   )
 
   test.skipIf(process.platform !== 'linux')(
+    '[V5] the time limit of a thread is processor time, so that a busy machine does not fail its work',
+    async () => {
+      const thread = new Thread(() =>
+        startWorker('resting-worker', new URL('../../../test/support/faults/x.ts', import.meta.url).href),
+      )
+      threads.push(thread)
+      const ask = (value: object) => thread.ask(() => ({ value, transfer: [], limitMs: 300 }))
+      await ask({ restMs: 600 })
+      await expect(ask({ workMs: 30_000 })).rejects.toThrow(ThreadTimeout)
+      // Whatever holds it up, a message gets an answer in the end.
+      await expect(ask({ restMs: 30_000 })).rejects.toThrow(ThreadTimeout)
+    },
+  )
+
+  test.skipIf(process.platform !== 'linux')(
     '[S3.1] a thread has a lower priority than the event loop, and lowerPriority lowers it further',
     async () => {
       const osThreads = () => readdirSync('/proc/self/task').map(Number)

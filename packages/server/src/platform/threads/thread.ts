@@ -6,9 +6,13 @@ import { lowerPriority, processorMs } from './worker.ts'
 export interface Message {
   value: unknown
   transfer: TransferListItem[]
-  /** If the work takes longer than this, its thread is terminated. */
+  /** If the work takes longer than this, its thread is terminated. Measured as `workedMs`. */
   limitMs: number
 }
+
+/** On a busy machine, work may take this many times its limit until it is ended. */
+const maxWaitFactor = 4
+const minCheckMs = 20
 
 /** Thrown if a message took longer than its limit and its thread was terminated, or if the same work recently did so. */
 export class ThreadTimeout extends Error {
@@ -119,14 +123,27 @@ export class Thread {
         fail(error)
         void worker.terminate()
       }
-      const stopTimer = this.#clock.setTimeout(() => {
-        this.#fail?.(new ThreadTimeout(`The thread took longer than ${limitMs} ms.`))
-      }, limitMs)
       this.#busy = worker
       this.#workedBefore = this.#workedMsOf(worker)
+      const stopTimer = this.#limitWork(limitMs)
       worker.on('message', onMessage).on('error', onError).on('exit', onExit)
       worker.postMessage(value, transfer)
     })
+  }
+
+  /** Fails the message in progress when it has worked for `limitMs`. */
+  #limitWork(limitMs: number): () => void {
+    const endsAt = this.#clock.elapsed() + maxWaitFactor * limitMs
+    let stopTimer: () => void
+    const checkIn = (ms: number) => {
+      stopTimer = this.#clock.setTimeout(() => {
+        const leftMs = Math.min(limitMs - this.workedMs(), endsAt - this.#clock.elapsed())
+        if (leftMs > 0) checkIn(Math.max(leftMs, minCheckMs))
+        else this.#fail?.(new ThreadTimeout(`The thread took longer than ${limitMs} ms.`))
+      }, ms)
+    }
+    checkIn(limitMs)
+    return () => stopTimer()
   }
 
   #replace(worker: Worker, starting: Promise<Worker>): void {
