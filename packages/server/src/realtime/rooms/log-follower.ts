@@ -1,5 +1,4 @@
 import type { LogRow } from '../../bus.ts'
-import { maxRowBytes } from '../../peers/editor-rows.ts'
 import type { Signals } from '../../peers/signals.ts'
 import type { Crdt } from '../../crdt/crdt.ts'
 import { sourceOf } from '../../crdt/document-threads.ts'
@@ -26,14 +25,16 @@ interface Following {
   runs: SharedRuns
   /** Rows that REST and other servers sent, in the order of their arrival. */
   sent: LogRow[]
+  sentBytes: number
   /** Whether rows must be read, because not all were sent. */
   mustRead: boolean
   /** The user whose update needs these rows. */
   userId?: string | undefined
 }
 
-/** A room that gets more rows at a time, or a larger row, reads them. */
+/** A room that gets more rows at a time reads them. */
 const maxSent = 500
+const maxSentBytes = 2 * 1024 * 1024
 
 export const reloadedMessage = 'The document is being reloaded.'
 export const documentGoneMessage = 'The document does not exist any more.'
@@ -63,7 +64,8 @@ export class LogFollower {
   /** Broadcasts a row that REST or another server has stored and sent. If rows before it are missing, it reads them. */
   receive(room: EditorRoom, row: LogRow): void {
     const following = this.#follow(room)
-    if (following.sent.length < maxSent && row.bytes.length <= maxRowBytes) following.sent.push(row)
+    following.sentBytes += row.bytes.length
+    if (following.sent.length < maxSent && following.sentBytes <= maxSentBytes) following.sent.push(row)
     else following.mustRead = true
     void this.#run(room, following)
   }
@@ -83,6 +85,7 @@ export class LogFollower {
     const following: Following = {
       runs: new SharedRuns(() => this.#advance(room, following)),
       sent: [],
+      sentBytes: 0,
       mustRead: false,
     }
     this.#following.set(room, following)
@@ -97,6 +100,7 @@ export class LogFollower {
   async #advance(room: EditorRoom, following: Following): Promise<void> {
     const { sent, mustRead, userId } = following
     following.sent = []
+    following.sentBytes = 0
     following.mustRead = false
     following.userId = undefined
     try {

@@ -1,3 +1,4 @@
+import type { Fault } from '../../crdt/updates/fault.ts'
 import type { QueuedUpdate } from './queued-update.ts'
 import { readOnly } from './refusals.ts'
 
@@ -15,6 +16,7 @@ export function splitUpdate(
 ): { own: QueuedUpdate; deletes: QueuedUpdate } {
   const { outcome, from } = queued
   let savedParts = 0
+  let isRefused = false
   let lastSeq = 0
   let anyChanges = false
   const saved = (seq: number, hasChanges: boolean) => {
@@ -22,14 +24,18 @@ export function splitUpdate(
     anyChanges ||= hasChanges
     if (++savedParts === 2) outcome.saved(lastSeq, anyChanges)
   }
-  const refused = () => {
-    if (from.mayStore === undefined) return void from.whenDecided().then(refused)
-    if (!from.mayStore) return outcome.refused(readOnly)
+  const refused = (fault: Fault) => {
+    if (!isRefused) outcome.refused(fault)
+    isRefused = true
+  }
+  const deletesRefused = () => {
+    if (from.mayStore === undefined) return void from.whenDecided().then(deletesRefused)
+    if (!from.mayStore) return refused(readOnly)
     onDeletesRefused()
     saved(0, false)
   }
   return {
-    own: { ...queued, update: own, outcome: { saved, refused: (fault) => outcome.refused(fault) } },
-    deletes: { ...queued, sent: deletes, update: deletes, outcome: { saved, refused } },
+    own: { ...queued, update: own, outcome: { saved, refused } },
+    deletes: { ...queued, sent: deletes, update: deletes, outcome: { saved, refused: deletesRefused } },
   }
 }
