@@ -3,7 +3,7 @@ import { createEncoder, toUint8Array, writeVarString, writeVarUint, writeVarUint
 import type { LogRow } from '../bus.ts'
 
 /** Larger rows are not sent. The receivers read them. */
-export const maxRowBytes = 32 * 1024
+const maxRowBytes = 32 * 1024
 
 /** The row as a message, with its data if a message may carry it. */
 export function encodeRow({ seq, createdAt, owners, bytes }: LogRow, carriesData: boolean): Uint8Array {

@@ -51,7 +51,8 @@ describe.each(linkKinds)('documents that are open on two servers (%s)', (kind) =
     await eventually(() => bob.doc.getText().length).toBe(10)
     const beforeBoth = receivedAbout('editor')
     await type(10)
-    await eventually(() => receivedAbout('editor')).toBeGreaterThanOrEqual(beforeBoth + 10)
+    // One message may be about several updates.
+    await eventually(() => receivedAbout('editor')).toBeGreaterThan(beforeBoth)
   })
 
   test('[B2] what a user types reaches the clients of all servers, whatever their protocol', async () => {

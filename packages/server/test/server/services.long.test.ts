@@ -67,7 +67,7 @@ test('[T1] a PostgreSQL started for tests listens only on the loopback, and its 
     { name: 'synchronous_commit', setting: 'off' },
   ])
   await postgres.stop()
-  expect(existsSync(postgres.dataDir)).toBe(false)
+  await expect.poll(() => existsSync(postgres.dataDir), { timeout: 30_000 }).toBe(false)
   await expect(query(one, 'select 1')).rejects.toThrow('ECONNREFUSED')
 })
 

@@ -65,7 +65,7 @@ export class ServerProcess {
     child.unref()
     const guard = startGuard(tmpdir(), false)
     guard.watch(child)
-    child.once('exit', () => void guard.release())
+    child.once('exit', () => guard.release())
     const deadline = Date.now() + startTimeoutMs
     // If the process has ended, another one may answer on its port.
     while (!(await this.isReady()) || !this.isRunning) {

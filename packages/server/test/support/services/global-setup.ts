@@ -35,6 +35,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('sharedServices', services.url)
   return async () => {
     await services.stop()
-    await guard.release()
+    guard.release()
   }
 }

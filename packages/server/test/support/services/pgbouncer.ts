@@ -39,7 +39,7 @@ export async function startForgetfulPgBouncer(databaseUrl: string): Promise<stri
   onTestFinished(async () => {
     const ended = once(bouncer, 'exit')
     if (bouncer.kill('SIGKILL')) await ended
-    await guard.release()
+    guard.release()
   })
   return `postgres://${username}@127.0.0.1:${port}${pathname}`
 }

@@ -169,7 +169,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     }
     await start()
   } catch (error) {
-    await guard.release()
+    guard.release()
     throw error
   }
 

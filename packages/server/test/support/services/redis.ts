@@ -62,7 +62,7 @@ export async function startRedis(): Promise<RedisService> {
     async stop() {
       admin.disconnect()
       await kill()
-      await guard.release()
+      guard.release()
     },
     async killLinks() {
       const clients = String(await admin.client('LIST'))
