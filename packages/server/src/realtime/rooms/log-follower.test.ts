@@ -9,7 +9,7 @@ const log = createLog('silent', { write: () => {} })
 /** A room with one member that gets a row of another server. Returns what happens, in order. */
 async function receiveRow(
   whenCurrent: (() => Promise<void>) | undefined,
-  { isNeeded = false } = {},
+  { isNeeded = false, bytes = 0 } = {},
 ): Promise<string[]> {
   const steps: string[] = []
   const gate = new Limiter(1)
@@ -35,7 +35,7 @@ async function receiveRow(
     signals: { whenCurrent: () => whenCurrent?.().then(() => void steps.push('signals are read')) },
   })
   if (isNeeded) void follower.catchUp(room, 'ada')
-  else follower.receive(room, { seq: 1, createdAt: 1, owners: [], bytes: new Uint8Array() })
+  else follower.receive(room, { seq: 1, createdAt: 1, owners: [], bytes: new Uint8Array(bytes) })
   await Promise.all(follower.running)
   return steps
 }
@@ -58,4 +58,9 @@ test('[B3.4] rows that an update needs are read only after the readers are autho
     'members are authorized',
     'the room is dropped',
   ])
+})
+
+test('[S2] a room reads rows again only if they have more than 2 MiB', async () => {
+  expect(await receiveRow(undefined, { bytes: 1024 * 1024 })).toEqual(['rows are broadcast'])
+  expect(await receiveRow(undefined, { bytes: 3 * 1024 * 1024 })).toEqual(['the room is dropped'])
 })
