@@ -65,7 +65,9 @@ import { SnapshotWriter } from './store/editors/snapshot-writer.ts'
 import type { Database } from './store/engine/db.ts'
 import { findEditorEventKeys } from './store/webhooks/editor-event-keys.ts'
 import { EventNames } from './access/credentials/event-names.ts'
+import { NewEvents } from './events/new-events.ts'
 import { adoptServer } from './store/event-log.ts'
+import { findNewestSettled } from './store/events.ts'
 import { databaseId } from './store/database-id.ts'
 
 export interface ServerDeps {
@@ -202,6 +204,11 @@ export function createServer(deps: ServerDeps): Server {
   // Operations, called over HTTP or on a socket.
   const isWebhookAddress = createAddressRule(config.outgoingPrivateAddresses, config.webhookAllowedRanges)
   let eventNames: EventNames | undefined
+  const newEvents = new NewEvents({
+    bus,
+    clock,
+    findNewest: (apiKey) => findNewestSettled(database.read, apiKey),
+  })
   const services: Services = {
     database,
     bus,
@@ -221,6 +228,7 @@ export function createServer(deps: ServerDeps): Server {
     eventRetentionDays: config.eventRetentionDays,
     // Set when the server has started.
     eventNames: () => eventNames as EventNames,
+    newEvents,
     isWebhookUrl: (url) => isCallableUrl(url, isWebhookAddress, config.outgoingPrivateAddresses),
     consoleHosts: config.consoleHosts,
     isDisposable: createDisposableCheck({
@@ -370,8 +378,9 @@ export function createServer(deps: ServerDeps): Server {
       // A mail server that does not answer must not delay the stop. The mail is sent again after the next start.
       await mailTransport.close()
       await gateway.drain()
-      // Requests that wait for a provider are answered now.
+      // Requests that wait for a provider or for events are answered now.
       permissionProvider.stop()
+      newEvents.close()
       connections.closeAfterAnswers()
       await Promise.all([app.close(), connections.closeSecond()])
       await deletionsStopped

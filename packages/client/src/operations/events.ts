@@ -49,15 +49,21 @@ export interface EventsGetInput {
   documentId?: string
   /** Maximum number of events. Default: 100. From 1 to 500. */
   limit?: number
+  /**
+   * If there are no events, wait this many seconds for one, and answer at once when it is there. For backends
+   * only. Default: 0. From 0 to 20.
+   */
+  wait?: number
 }
 
 /** The log of all changes under an API key, in order, for backends that would rather pull than be called. */
 export interface EventsOperations {
   /**
-   * Reads the event log of the API key: every change, once, in order. Send the `after` of the last answer to
-   * continue. A reader that continues never misses an event, also not one that was committed late. Events are
-   * removed after `EVENT_RETENTION_DAYS`; a reader that is further behind gets an error. With a user token,
-   * `organizationId` and `documentId` are required, and the answer has only events that the user may see.
+   * Reads the event log of the API key: every change of comments and editors, once, in order. Send the
+   * `after` of the last answer to continue. A reader that continues never misses an event, also not one that
+   * was committed late. Events are removed after `EVENT_RETENTION_DAYS`; a reader that is further behind gets
+   * an error. With a user token, `organizationId` and `documentId` are required, and the answer has only
+   * events that the user may see.
    *
    * `POST /v2/events/get`
    */

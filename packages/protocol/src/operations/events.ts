@@ -13,7 +13,7 @@ export const events = {
     access: 'user',
     effect: 'read',
     title: 'Get Events',
-    summary: 'Reads the event log of the API key: every change, once, in order.',
+    summary: 'Reads the event log of the API key: every change of comments and editors, once, in order.',
     description:
       'Send the `after` of the last answer to continue. A reader that continues never misses an event, also not one that was committed late. Events are removed after `EVENT_RETENTION_DAYS`; a reader that is further behind gets an error. With a user token, `organizationId` and `documentId` are required, and the answer has only events that the user may see.',
     input: Type.Object(
@@ -39,6 +39,14 @@ export const events = {
         limit: Type.Optional(
           Type.Integer({ minimum: 1, maximum: 500, description: 'Maximum number of events. Default: 100.' }),
         ),
+        wait: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            maximum: 20,
+            description:
+              'If there are no events, wait this many seconds for one, and answer at once when it is there. For backends only. Default: 0.',
+          }),
+        ),
       },
       { 'x-conditions': { dependentRequired: { documentId: ['organizationId'] } } },
     ),
@@ -47,6 +55,8 @@ export const events = {
     errors: [
       { status: 'INVALID_ARGUMENT', message: 'after must be the after of an earlier answer.' },
       { status: 'INVALID_ARGUMENT', message: 'organizationId is required.' },
+      { status: 'INVALID_ARGUMENT', message: 'wait is for backends.' },
+      { status: 'RESOURCE_EXHAUSTED', message: 'At most 100 readers of an API key wait for events.' },
       {
         status: 'FAILED_PRECONDITION',
         message:
@@ -59,7 +69,7 @@ export const events = {
       },
     ],
     example: {
-      input: { names: ['comment.add'], limit: 100 },
+      input: { names: ['comment.add'], limit: 100, wait: 20 },
       output: {
         events: [
           {

@@ -14,6 +14,7 @@ import type { EventNames } from '../access/credentials/event-names.ts'
 import type { Secrets } from '../access/credentials/secrets.ts'
 import type { PermissionProvider } from '../access/provider/permission-provider.ts'
 import type { UserTokens } from '../access/tokens/user-tokens.ts'
+import type { NewEvents } from '../events/new-events.ts'
 import type { Config, Limits, NewKeyOptions } from '../config.ts'
 import type { StoredDocuments } from '../crdt/stored-documents.ts'
 import type { Signal } from '../bus.ts'
@@ -69,6 +70,8 @@ export interface HandlerServices {
   readonly eventRetentionDays: number
   /** How callers see the numbers of the event log. */
   readonly eventNames: () => EventNames
+  /** Lets a reader of the event log wait. */
+  readonly newEvents: Pick<NewEvents, 'wait'>
   /** Hosts at which login links may lead, besides `localhost`. */
   readonly consoleHosts: readonly string[]
   /** Builds the documents of editors, in a thread if that may take long. */

@@ -13,46 +13,65 @@ const defaultLimit = 100
 
 export const eventHandlers: Handlers<Operations['events']> = {
   async get(call) {
-    const { input, caller, db, services } = call
+    const { input, caller, db, services, abandoned } = call
     const { apiKey } = caller
-    const { eventRetentionDays, longReads } = services
-    const eventNames = services.eventNames()
-    const { names, organizationId, documentId, limit = defaultLimit } = input
+    const { wait = 0, documentId, organizationId } = input
     if (documentId !== undefined && organizationId === undefined) {
       throw new ApiError('INVALID_ARGUMENT', 'organizationId is required.')
     }
-    const reading = longReads.open(caller, call.abandoned)
-    const query: Scanning['query'] = (statement) => reading.query(statement)
-    const history = await visibleHistory<ReadEvent>(call, input, query, {
-      snapshotOf: ({ payload }) => payload,
-      withDeleted: false,
+    if (wait > 0 && caller.user) throw new ApiError('INVALID_ARGUMENT', 'wait is for backends.')
+    let after = await startOf(call, services.eventNames())
+    const endsAt = services.clock.elapsed() + wait * 1000
+    for (;;) {
+      const seen = wait > 0 ? await events.findNewestSettled(db, apiKey) : origin
+      const { page, position } = await readPage(call, after)
+      const leftMs = endsAt - services.clock.elapsed()
+      if (page.events.length > 0 || page.hasMore || leftMs <= 0) return page
+      if (!(await services.newEvents.wait(apiKey, seen, leftMs, abandoned))) return page
+      after = position
+    }
+  },
+}
+
+async function readPage(call: Call<Get>, start: EventPosition | undefined) {
+  const { input, caller, db, services } = call
+  const { apiKey } = caller
+  const { eventRetentionDays, longReads } = services
+  const eventNames = services.eventNames()
+  const { names, organizationId, documentId, limit = defaultLimit } = input
+  const reading = longReads.open(caller, call.abandoned)
+  const query: Scanning['query'] = (statement) => reading.query(statement)
+  const history = await visibleHistory<ReadEvent>(call, input, query, {
+    snapshotOf: ({ payload }) => payload,
+    withDeleted: false,
+  })
+  const filter = { names, organizationId, documentId, keep: history?.keepAbout }
+  await reading.enter()
+  try {
+    // A user must not learn from `hasMore` that there are hidden events: one more visible event says whether there are more.
+    const wanted = history ? limit + 1 : limit
+    const { found, ...rest } = await readSome(wanted, start, async (options) => {
+      const batch = await reading.query(() => events.read(db, apiKey, { ...options, filter }))
+      return { ...batch, events: history ? await history.keep(batch.events) : batch.events }
     })
-    const start = await startOf(call, eventNames)
-    const filter = { names, organizationId, documentId, keep: history?.keepAbout }
-    await reading.enter()
-    try {
-      // A user must not learn from `hasMore` that there are hidden events: one more visible event says whether there are more.
-      const wanted = history ? limit + 1 : limit
-      const { found, ...rest } = await readSome(wanted, start, async (options) => {
-        const batch = await reading.query(() => events.read(db, apiKey, { ...options, filter }))
-        return { ...batch, events: history ? await history.keep(batch.events) : batch.events }
-      })
-      const shown = found.slice(0, limit)
-      const isCut = found.length > limit
-      const { after, hasMore } = isCut ? { after: shown.at(-1)?.position, hasMore: true } : rest
-      // Read last: if events were removed while this call read, the answer could lack them.
-      const pruned = await events.findPruned(db, apiKey)
-      if (start && pruned && isBefore(start, pruned)) throw tooOld(eventRetentionDays)
-      const position = after ?? pruned ?? origin
-      return {
+    const shown = found.slice(0, limit)
+    const isCut = found.length > limit
+    const { after, hasMore } = isCut ? { after: shown.at(-1)?.position, hasMore: true } : rest
+    // Read last: if events were removed while this call read, the answer could lack them.
+    const pruned = await events.findPruned(db, apiKey)
+    if (start && pruned && isBefore(start, pruned)) throw tooOld(eventRetentionDays)
+    const position = after ?? pruned ?? origin
+    return {
+      page: {
         events: shown.map((event) => present(event, eventNames.nameOf(apiKey, event.number))),
         after: eventNames.writePosition(apiKey, position, { isSalted: history !== undefined }),
         hasMore,
-      }
-    } finally {
-      reading.close()
+      },
+      position,
     }
-  },
+  } finally {
+    reading.close()
+  }
 }
 
 /** One answer has payloads of about this size at most. */

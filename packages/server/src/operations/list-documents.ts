@@ -24,12 +24,12 @@ const maxSteps = 10
  * place for rows only while it runs, so users with access to few of very many documents do not hold up others.
  */
 export const listDocuments: SimpleHandler<List> = async (call) => {
-  const { input, caller, pages, services } = call
+  const { input, caller, pages, services, abandoned } = call
   const userId = actingUserId(caller.user, input.userId)
   const session = caller.user?.session ?? { userId, resources: [] }
   const { size, after } = pages.requested({ ...input }, defaultPageSize)
   const ids = input.documentIds && unique(input.documentIds)
-  const reading = services.longReads.open(caller)
+  const reading = services.longReads.open(caller, abandoned)
   try {
     const found: ListedDocument[] = []
     let next = after

@@ -193,18 +193,30 @@ const toEvent = (row: Omit<EventTable, 'transaction_id'>): StoredEvent => ({
   snapshotId: row.snapshot_id ?? undefined,
 })
 
-/** The position of the newest event that the API key has, or had before it was removed because of its age. */
-export async function findNewest(db: Db, apiKey: string): Promise<EventPosition> {
-  const newest = await db
+/** The position of the newest event that readers get. */
+export async function findNewestSettled(db: Db, apiKey: string): Promise<EventPosition> {
+  let query = newestOf(db, apiKey)
+  if (!sqliteOf(db)) query = query.where(isSettled)
+  return positionOf(await query.executeTakeFirst()) ?? origin
+}
+
+const newestOf = (db: Db, apiKey: string) =>
+  db
     .selectFrom('events')
     .select(['transaction_id', 'event_id'])
     .where('api_key', '=', apiKey)
     .orderBy('transaction_id', 'desc')
     .orderBy('event_id', 'desc')
     .limit(1)
-    .executeTakeFirst()
+
+const positionOf = (
+  row: Pick<EventTable, 'transaction_id' | 'event_id'> | undefined,
+): EventPosition | undefined => row && { transactionId: row.transaction_id, eventId: row.event_id }
+
+/** The position of the newest event that the API key has, or had before it was removed because of its age. */
+export async function findNewest(db: Db, apiKey: string): Promise<EventPosition> {
+  const there = positionOf(await newestOf(db, apiKey).executeTakeFirst())
   const pruned = await findPruned(db, apiKey)
-  const there = newest && { transactionId: newest.transaction_id, eventId: newest.event_id }
   if (there && pruned) return isBefore(there, pruned) ? pruned : there
   return there ?? pruned ?? origin
 }
@@ -216,7 +228,7 @@ export async function findPruned(db: Db, apiKey: string): Promise<EventPosition 
     .select(['transaction_id', 'event_id'])
     .where('api_key', '=', apiKey)
     .executeTakeFirst()
-  return row && { transactionId: row.transaction_id, eventId: row.event_id }
+  return positionOf(row)
 }
 
 /** SQLite takes 10 to 20 ms to delete a mebibyte. */
