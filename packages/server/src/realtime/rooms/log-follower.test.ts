@@ -1,8 +1,12 @@
-import { expect, test } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
 import { createLog } from '../../platform/log/log.ts'
 import { LogFollower } from './log-follower.ts'
 import { Limiter } from '../../platform/turns/limiter.ts'
 import type { EditorRoom } from './room.ts'
+import { openDatabase } from '../../store/engine/open.ts'
 
 const log = createLog('silent', { write: () => {} })
 
@@ -58,6 +62,41 @@ test('[B3.4] rows that an update needs are read only after the readers are autho
     'members are authorized',
     'the room is dropped',
   ])
+})
+
+test('[R1.4] an editor that is created while a room reads what others have written is not taken for a deleted one', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'plenum-follower-'))
+  const database = await openDatabase({ dataDir: folder, durability: 'relaxed', poolSize: 1 })
+  onTestFinished(async () => {
+    await database.close()
+    rmSync(folder, { recursive: true })
+  })
+  const dropped: string[] = []
+  const readInRoom = async (createdAt: number | undefined) => {
+    const room = {
+      apiKey: 'key',
+      ref: { organizationId: 'o', documentId: 'd', editorId: 'e' },
+      members: new Set(),
+      committed: { seq: createdAt === undefined ? 0 : 1 },
+      createdAt,
+      drop: (reason: string) => void dropped.push(reason),
+    } as unknown as EditorRoom
+    /** The room stores its first update between the read and its answer. */
+    const gate = {
+      run: async <T>(_lane: string, read: () => Promise<T>) => {
+        const found = await read()
+        room.createdAt = 5
+        Object.assign(room.committed, { seq: 1 })
+        return found
+      },
+    } as unknown as Limiter
+    const signals = { whenCurrent: () => undefined }
+    const follower = new LogFollower({ database, crdt: {} as never, log, onRows() {}, gate, signals })
+    await follower.catchUp(room, 'ada')
+    return dropped.splice(0)
+  }
+  expect(await readInRoom(undefined)).toEqual([])
+  expect(await readInRoom(4)).toEqual(['gone'])
 })
 
 test('[S2] a room reads rows again only if they have more than 2 MiB', async () => {

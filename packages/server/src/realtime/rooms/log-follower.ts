@@ -136,7 +136,7 @@ export class LogFollower {
     const after = { seq: room.committed.seq, createdAt }
     const found = await this.#read(room, userId, (db) => editorLog.readAfter(db, apiKey, ref, after))
     if (found === 'compacted') return this.#readSnapshot(room, userId)
-    if (found === undefined) return this.#onMissing(room)
+    if (found === undefined) return this.#onMissing(room, createdAt)
     if (room.owners.hasUnknown(found.updates)) await this.readOwners(room)
     await this.#applyRead(room, found.createdAt, found.updates)
   }
@@ -146,10 +146,11 @@ export class LogFollower {
    * all that the snapshot has and the room lacks.
    */
   async #readSnapshot(room: EditorRoom, userId: string | undefined): Promise<void> {
-    const { apiKey, ref } = room
+    const { apiKey, ref, createdAt: known } = room
+    const { seq } = room.committed
     const found = await this.#read(room, userId, (db) => editorLog.read(db, apiKey, ref))
-    const isOther = room.createdAt !== undefined && found?.createdAt !== room.createdAt
-    if (!found || isOther || found.seq < room.committed.seq) return this.#onMissing(room)
+    const isOther = known !== undefined && found?.createdAt !== known
+    if (!found || isOther || found.seq < seq) return this.#onMissing(room, known)
     if (!found.complete) throw new Error('Updates are missing from the log.')
     await this.readOwners(room)
     const { snapshot, snapshotSeq, createdAt, updates } = found
@@ -169,8 +170,9 @@ export class LogFollower {
     return found
   }
 
-  #onMissing(room: EditorRoom): void {
-    if (room.createdAt !== undefined) room.drop('gone', documentGoneMessage)
+  /** `createdAt`: of the room before the read. The room may have created the editor since. */
+  #onMissing(room: EditorRoom, createdAt: number | undefined): void {
+    if (createdAt !== undefined) room.drop('gone', documentGoneMessage)
   }
 
   async #applyRead(room: EditorRoom, createdAt: number, rows: readonly Row[]): Promise<void> {

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import * as editorLog from './log.ts'
 import * as given from '../../../test/support/given.ts'
@@ -313,4 +314,29 @@ describe.each(stores)('the editor log on %s', (store) => {
     expect(editorLog.needsSnapshot({ updates: 1, bytes: 64 * 1024 + 1 }, 64 * 1024)).toBe(true)
     expect(editorLog.needsSnapshot({ updates: 1, bytes: 64 * 1024 + 1 }, 1024 * 1024)).toBe(false)
   })
+
+  test.runIf(store === 'postgres')(
+    '[R7] an update of an editor that another transaction is creating is appended after that one',
+    async () => {
+      const { apiKey } = await tenant()
+      let commit = () => {}
+      const mayCommit = new Promise<void>((resolve) => (commit = resolve))
+      let created = () => {}
+      const isCreated = new Promise<void>((resolve) => (created = resolve))
+      const first = server.database.write(async (db) => {
+        await editorLog.append(db, [entry(apiKey)], 1000)
+        created()
+        await mayCommit
+      })
+      await isCreated
+      const second = append([entry(apiKey, { update: bytes(2) })])
+      const waiting = sql<{ count: number }>`
+        select count(*)::int as count from pg_stat_activity
+        where wait_event_type = 'Lock' and datname = current_database()`
+      await expect.poll(async () => (await waiting.execute(read())).rows).toEqual([{ count: 1 }])
+      commit()
+      await first
+      expect(await second).toEqual([2])
+    },
+  )
 })
