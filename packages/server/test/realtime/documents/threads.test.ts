@@ -103,6 +103,7 @@ describe.each(stores)('the feed of comment threads on %s', (store) => {
     await show('shown', ['ada'])
     expect(await grace.take('threads')).toMatchObject({ changed: [], removed: ['shown'] })
     await show('deleted', ['ada'])
+    expect(await grace.take('threads')).toMatchObject({ changed: [], removed: ['deleted'] })
     await remove('deleted')
     const expected = {
       reset: false,
@@ -115,6 +116,11 @@ describe.each(stores)('the feed of comment threads on %s', (store) => {
     expect(await since(position)).toEqual(expected)
     await show('changedTwice', ['ada'])
     await show('changedTwice', ['ada', 'linus'])
+    // The open document has read all changes when it has told of a later one.
+    await add('later')
+    await expect
+      .poll(() => idsOf(grace.messages.flatMap((one) => ('changed' in one ? one.changed : []))))
+      .toEqual(['later'])
     expect(await since(position)).toMatchObject({ reset: true, changed: [], removed: [] })
   })
 
