@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { RawRealtime } from '../../support/clients/raw-realtime.ts'
+import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 import * as given from '../../support/given.ts'
 import { anyStore, stores, useServer } from '../../support/harness.ts'
 import { allowLoopback, TestProvider, useProvider } from '../../support/receivers/permission-provider.ts'
@@ -159,5 +160,39 @@ describe('a permission provider whose settings are damaged', () => {
     const client = new RawRealtime(server, { ...target, token: await tokenFor(tenant) })
     expect(await client.ended).toEqual({ code: 4503, reason: 'Access could not be checked.' })
     expect(server.logged.join()).toContain('cannot read the settings of the permission provider')
+  })
+
+  test('[R13.7] live states that wait for the provider are answered when it denies access, and when the document is deleted', async () => {
+    const tenant = await given.tenant(server)
+    await given.document(tenant)
+    const provider = await useProvider(tenant)
+    const { respond } = provider
+    const answers: (() => void)[] = []
+    provider.respond = (...call) => void answers.push(() => respond(...call))
+    provider.decide = () => ({ hasAccess: false })
+    const setting = async (userId: string) => {
+      const asked = provider.calls.length
+      const socket = await RealtimeSocket.connect(server, await tokenFor(tenant, userId))
+      socket.send({
+        type: 'open',
+        ref: 1,
+        organizationId: 'org_1',
+        documentId: 'doc_1',
+        topics: ['liveState'],
+      })
+      const answer = socket.set('a', { n: 1 })
+      await expect.poll(() => provider.calls.length).toBe(asked + 1)
+      return { socket, answer }
+    }
+    const denied = await setting('ada')
+    for (const answer of answers.splice(0)) answer()
+    expect(await denied.answer).toMatchObject({ type: 'error', status: 'PERMISSION_DENIED' })
+    expect(await denied.socket.take('closed')).toMatchObject({ code: 4403 })
+
+    const gone = await setting('bob')
+    const { organizationId, documentId } = target
+    await tenant.client.documents.delete({ organizationId, documentIds: [documentId] })
+    expect(await gone.answer).toMatchObject({ type: 'error', status: 'NOT_FOUND' })
+    expect(await gone.socket.take('closed')).toMatchObject({ code: 4404 })
   })
 })

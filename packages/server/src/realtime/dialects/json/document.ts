@@ -1,5 +1,5 @@
 import type { SessionUser } from '../../../access/sessions/session-access.ts'
-import { chosenIdRule, isChosenId } from '@plenum/protocol'
+import { chosenIdRule, type ErrorStatus, isChosenId } from '@plenum/protocol'
 import {
   type AccessRole,
   type CloseReason,
@@ -24,6 +24,13 @@ import { JsonRequest } from './request.ts'
 /** The document is closed for a slow client that has missed the presence of more users: reopening it is cheaper. */
 const maxMissedUsers = 50_000
 
+/** How requests of the client end that wait when the document is closed for good. Otherwise the client opens it again and repeats them. */
+const endings: Partial<Record<CloseReason, ErrorStatus>> = {
+  gone: 'NOT_FOUND',
+  permissionDenied: 'PERMISSION_DENIED',
+  unauthenticated: 'UNAUTHENTICATED',
+}
+
 /** Learns what happens to a document. */
 export interface DocumentListener {
   onRoleChanged(document: JsonDocument): void
@@ -42,6 +49,10 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Fe
   #isLeaving = false
   /** Messages that arrived before the document was open. */
   readonly #waiting: WorkQueue
+  /** Live states of the client that wait until the document is open and access is current. */
+  readonly #unhandled = new Set<JsonRequest<'setLiveState'>>()
+  /** The server has closed the document for good. */
+  #isOver = false
   /** The sequence number up to which live states were sent. */
   #sentSeq = 0
   /** Users whose entries must still be sent: the client was busy, or the first list was full. */
@@ -213,14 +224,22 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Fe
   }
 
   setLiveState(message: MessageOf<'setLiveState'>, bytes: number): void {
-    this.run(() => this.#setLiveState(message, bytes))
+    const request = new JsonRequest<'setLiveState'>(this.#host, message, bytes)
+    this.#unhandled.add(request)
+    this.run(() => {
+      this.#unhandled.delete(request)
+      this.#setLiveState(message, bytes, request)
+    })
   }
 
-  #setLiveState(message: MessageOf<'setLiveState'>, bytes: number): void {
+  #setLiveState(
+    message: MessageOf<'setLiveState'>,
+    bytes: number,
+    request: JsonRequest<'setLiveState'>,
+  ): void {
     const { liveStateDataId, data, merge = false } = message
     const { participant } = this
     const { document } = participant
-    const request = new JsonRequest<'setLiveState'>(this.#host, message, bytes)
     if (!isChosenId(liveStateDataId)) {
       return request.refuse({ status: 'INVALID_ARGUMENT', message: `liveStateDataId ${chosenIdRule}` })
     }
@@ -232,8 +251,8 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Fe
     const setting = { liveStateDataId, data, merge, userId: participant.identity.userId, bytes }
     this.#host.services.liveStateWriter.set(document, setting, participant, {
       onStored: (position) => request.done({ position }),
-      // The client gets no messages about a document that is closed.
-      onRefused: (error) => (participant.hasLeft ? request.drop() : request.refuse(error)),
+      // A client that opens the document again repeats the request.
+      onRefused: (error) => (participant.hasLeft && !this.#isOver ? request.drop() : request.refuse(error)),
     })
   }
 
@@ -341,6 +360,12 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Fe
   }
 
   onClosed(reason: CloseReason, message: string): void {
+    const status = endings[reason]
+    if (status) {
+      this.#isOver = true
+      for (const request of this.#unhandled) request.refuse({ status, message })
+      this.#unhandled.clear()
+    }
     this.#unsubscribe()
     this.#listener.onDocumentClosed(this, reason, message)
   }
@@ -365,6 +390,8 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Fe
     this.#isOpen = false
     this.#host.connection.stateBudget.reserve(this, 0)
     this.#waiting.clear()
+    for (const request of this.#unhandled) request.drop()
+    this.#unhandled.clear()
     this.participant.document.presence.unsubscribe(this)
     this.participant.document.feed.unsubscribe(this)
   }
