@@ -4,8 +4,11 @@ import type { CallOptions, Result } from '../platform/call.ts'
 export interface UserProperties {
   /** Display name of the user. At most 1,000 characters. Must not be blank. */
   name: string
-  /** Email address of the user. At most 320 characters. Must not be blank. */
-  email: string
+  /**
+   * Email address of the user. Default: the one in the profile, or none, as for guests and agents. At most
+   * 320 characters.
+   */
+  email?: string
   /** Whether the user is an administrator. Default: false. */
   isAdmin?: boolean
   /** Further keys are stored as sent. */

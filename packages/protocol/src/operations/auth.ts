@@ -61,7 +61,6 @@ export const auth = {
             'userId',
             'userProperties',
             'userProperties.name',
-            'userProperties.email',
             'permissions',
             'permissions.resources',
           ],

@@ -11,7 +11,11 @@ const IsAdmin = flag('Whether the user is an administrator. Default: false.')
 export const UserProperties = openObject(
   Type.Object({
     name: Type.String({ ...nonBlank, maxLength: 1000, description: 'Display name of the user.' }),
-    email: Type.String({ ...nonBlank, maxLength: 320, description: 'Email address of the user.' }),
+    email: Type.Optional(
+      emailAddress(
+        'Email address of the user. Default: the one in the profile, or none, as for guests and agents.',
+      ),
+    ),
     isAdmin: Type.Optional(IsAdmin),
   }),
 )

@@ -198,6 +198,25 @@ describe.each(stores)('auth on %s', (store) => {
       })
     })
 
+    test('[7.1.6] a token needs no email address, and signing in with it keeps the one in the profile', async () => {
+      const tenant = await given.tenant(server)
+      await given.organization(tenant)
+      await tenant.client.users.add({ organizationId: 'org_1', users: [{ userId: 'ada', ...ada }] })
+      const resources = [{ type: 'organization', id: 'org_1' } as const]
+      const signIn = async (userId: string) => {
+        const request = { userId, userProperties: { name: 'Ada' }, permissions: { resources } }
+        const { token } = (await tenant.client.auth.generateToken(request)).data
+        expect(decodeJwt(token)['userProperties']).toEqual({ name: 'Ada', isAdmin: false })
+        const { data } = await server.client({ token }).users.list({ organizationId: 'org_1' })
+        return data.map((user) => [user.userId, user.name])
+      }
+      await signIn('agent')
+      await signIn('ada')
+      const { data } = await tenant.client.users.get({ organizationId: 'org_1' })
+      const addresses = Object.fromEntries(data.map(({ userId, email }) => [userId, email]))
+      expect(addresses).toEqual({ agent: undefined, ada: ada.email })
+    })
+
     test('[7.1] every token has a unique id', async () => {
       const tenant = await given.tenant(server)
       const tokens = [await userToken(tenant, 'u1'), await userToken(tenant, 'u1')]
@@ -223,8 +242,10 @@ describe.each(stores)('auth on %s', (store) => {
         'userProperties.name must have at most 1000 characters.',
         { ...valid, userProperties: { ...ada, name: 'a'.repeat(1001) } },
       ],
-      ['userProperties.email is required.', { ...valid, userProperties: { name: 'Ada' } }],
-      ['userProperties.email is required.', { ...valid, userProperties: { name: 'Ada', email: '' } }],
+      [
+        'userProperties.email must be a valid email address.',
+        { ...valid, userProperties: { name: 'Ada', email: '' } },
+      ],
       [
         'userProperties.email must be a valid email address.',
         { ...valid, userProperties: { ...ada, email: 'ada@' } },

@@ -20,7 +20,6 @@ test.each<[data: object, message: string, ...missing: string[]]>([
     'userId',
     'userProperties',
     'userProperties.name',
-    'userProperties.email',
     'permissions',
     'permissions.resources',
   ],
@@ -28,7 +27,6 @@ test.each<[data: object, message: string, ...missing: string[]]>([
     { userId: 'u1', userProperties: { name: ' ' }, permissions: {} },
     'userProperties.name is required.',
     'userProperties.name',
-    'userProperties.email',
     'permissions.resources',
   ],
   [
@@ -38,9 +36,9 @@ test.each<[data: object, message: string, ...missing: string[]]>([
     'permissions.resources',
   ],
   [
-    { userId: 'u1', userProperties: { name: 'Ada' }, permissions: { resources: [] } },
-    'userProperties.email is required.',
-    'userProperties.email',
+    { userId: 'u1', userProperties: { name: 'Ada' }, permissions: {} },
+    'permissions.resources is required.',
+    'permissions.resources',
   ],
 ])('[7.1.5] generateToken of %j says "%s" and names all that is missing', async (...row) => {
   const [data, message, ...missing] = row
