@@ -64,10 +64,9 @@ import * as domains from './store/domains.ts'
 import { SnapshotWriter } from './store/editors/snapshot-writer.ts'
 import type { Database } from './store/engine/db.ts'
 import { findEditorEventKeys } from './store/webhooks/editor-event-keys.ts'
+import { createNewEvents } from './calls/new-events.ts'
 import { EventNames } from './access/credentials/event-names.ts'
-import { NewEvents } from './events/new-events.ts'
 import { adoptServer } from './store/event-log.ts'
-import { findNewestSettled } from './store/events.ts'
 import { databaseId } from './store/database-id.ts'
 
 export interface ServerDeps {
@@ -177,14 +176,13 @@ export function createServer(deps: ServerDeps): Server {
     removeInSteps: (apiKey, scope, transaction) => deletions.removeWith(apiKey, scope, transaction),
     resumeDeletions: () => void deletions.resume(),
   })
-  const pollMs = deps.jobPollMs
   const jobs = createJobRunner({
     database,
     handlers: jobHandlers,
     signals,
     log,
     clock,
-    pollMs,
+    pollMs: deps.jobPollMs,
     observe: metrics.job,
   })
   const housekeeping = createHousekeeping({
@@ -204,11 +202,7 @@ export function createServer(deps: ServerDeps): Server {
   // Operations, called over HTTP or on a socket.
   const isWebhookAddress = createAddressRule(config.outgoingPrivateAddresses, config.webhookAllowedRanges)
   let eventNames: EventNames | undefined
-  const newEvents = new NewEvents({
-    bus,
-    clock,
-    findNewest: (apiKey) => findNewestSettled(database.read, apiKey),
-  })
+  const newEvents = createNewEvents({ database, bus, clock })
   const services: Services = {
     database,
     bus,

@@ -1,7 +1,9 @@
 import { ApiError } from '@plenum/protocol'
 import type { Bus } from '../bus.ts'
 import type { Clock } from '../platform/clock.ts'
+import type { Database } from '../store/engine/db.ts'
 import { type EventPosition, isBefore } from '../store/event-log.ts'
+import { findNewestSettled } from '../store/events.ts'
 
 /** Readers that wait on this server, of each API key. */
 const maxWaiting = 100
@@ -120,3 +122,9 @@ export class NewEvents {
     if (ofKey.readers.size > 0) this.#plan(apiKey, ofKey)
   }
 }
+
+export const createNewEvents = ({
+  database,
+  ...deps
+}: Omit<NewEventsDeps, 'findNewest'> & { database: Pick<Database, 'read'> }): NewEvents =>
+  new NewEvents({ ...deps, findNewest: (apiKey) => findNewestSettled(database.read, apiKey) })

@@ -42,6 +42,10 @@ describe.each(stores)('deliveries and the erasure of users on %s', (store) => {
         some.filter((row) => /ada-4711|Ada Erased|Ada-text|countess/i.test(String(row))).map(() => name),
       )
     for (const table of ['deliveries', 'delivery_messages']) expect(await rows()).toContain(table)
+    // No later attempt stores the address again.
+    const answered = async () => (await listed()).filter(({ lastAnswer }) => lastAnswer?.includes('Countess'))
+    await expect.poll(async () => (await answered()).length, { timeout: 30_000 }).toBe(3)
+    receiver.answerWith(500)
     const { data } = await client.userData.delete({ userIds: [erased.userId] })
     await expect
       .poll(async () => (await client.userData.deleteStatus({ jobId: data.jobId })).data.isDeleteCompleted)
