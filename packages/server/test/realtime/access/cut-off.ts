@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { endingIn, refusalTextsOf } from '../../support/access/probe.ts'
+import { endingIn, isNoAnswer, refusalTextsOf } from '../../support/access/probe.ts'
 import type { TestServer } from '../../support/harness.ts'
 import { undisturbedNow } from '../../support/measures/processor-time.ts'
 import { type EditorTarget, type RawClient } from '../../support/clients/raw-client.ts'
@@ -114,8 +114,7 @@ function expectReasons(actors: readonly Actor[], effect: Consequence): void {
   expect(byEditor(actors, ({ client }) => client.ending)).toEqual(
     byEditor(actors, ({ dialect }) => endingIn(dialect, code, reason)),
   )
-  // Messages that arrive after the close are answered one by one.
-  const texts = ({ client }: Actor) => client.refusalTexts.filter((one) => !one.startsWith('NOT_FOUND'))
+  const texts = ({ client }: Actor) => client.refusalTexts.filter(isNoAnswer(reason))
   expect(byEditor(actors, texts)).toEqual(
     byEditor(actors, ({ dialect }) => refusalTextsOf(dialect, reason, true)),
   )

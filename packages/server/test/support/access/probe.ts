@@ -46,8 +46,8 @@ export async function probe(client: RawClient, editorId: string, attempt: number
   const mark = markOf(editorId, attempt)
   // Accepted writes may be stored before the read is answered. Refused writes must not be in the answer.
   const saved = [update === 'saved' && mark.update, syncStep2 === 'saved' && mark.syncStep2]
-  // Besides the refusal, each message to a closed document gets its own NOT_FOUND.
-  const texts = client.refusalTexts.filter((text) => !(client.ending && text.startsWith('NOT_FOUND')))
+  const { ending } = client
+  const texts = ending ? client.refusalTexts.filter(isNoAnswer(ending.reason)) : client.refusalTexts
   return {
     roleOrEnding: client.ending ?? (role ? { role } : {}),
     read: read === undefined ? undefined : wordsIn(read).filter((word) => !saved.includes(word)),
@@ -109,6 +109,15 @@ const textsByRole: Record<Dialect, Record<Role, readonly string[]>> = {
   'y-sweet': { editor: [], viewer: [] },
   hocuspocus: { editor: [], viewer: [] },
   realtime: { editor: [], viewer: [readOnly, `PERMISSION_DENIED: ${readOnly}`] },
+}
+
+/**
+ * Besides the refusal, each message to a closed document gets its own NOT_FOUND, and a live state that waits for the document
+ * gets the reason (R13.7).
+ */
+export const isNoAnswer = (reason: string) => (text: string) => {
+  const isAnswer = ['PERMISSION_DENIED', 'UNAUTHENTICATED'].some((status) => text === `${status}: ${reason}`)
+  return !isAnswer && !text.startsWith('NOT_FOUND')
 }
 
 /** How the session of a refused client ends in that dialect. */

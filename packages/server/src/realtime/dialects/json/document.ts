@@ -1,5 +1,4 @@
 import type { SessionUser } from '../../../access/sessions/session-access.ts'
-import { chosenIdRule, type ErrorStatus, isChosenId } from '@plenum/protocol'
 import {
   type AccessRole,
   type CloseReason,
@@ -19,17 +18,10 @@ import type { PresenceSubscriber } from '../../presence/presence-broadcast.ts'
 import { RefFrames } from '../../sockets/ref-frames.ts'
 import { WorkQueue } from '../../../platform/turns/work-queue.ts'
 import type { JsonHost } from './host.ts'
-import { JsonRequest } from './request.ts'
+import { LiveStateRequests } from './live-state-requests.ts'
 
 /** The document is closed for a slow client that has missed the presence of more users: reopening it is cheaper. */
 const maxMissedUsers = 50_000
-
-/** How requests of the client end that wait when the document is closed for good. Otherwise the client opens it again and repeats them. */
-const endings: Partial<Record<CloseReason, ErrorStatus>> = {
-  gone: 'NOT_FOUND',
-  permissionDenied: 'PERMISSION_DENIED',
-  unauthenticated: 'UNAUTHENTICATED',
-}
 
 /** Learns what happens to a document. */
 export interface DocumentListener {
@@ -49,10 +41,7 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Fe
   #isLeaving = false
   /** Messages that arrived before the document was open. */
   readonly #waiting: WorkQueue
-  /** Live states of the client that wait until the document is open and access is current. */
-  readonly #unhandled = new Set<JsonRequest<'setLiveState'>>()
-  /** The server has closed the document for good. */
-  #isOver = false
+  readonly #liveStates: LiveStateRequests
   /** The sequence number up to which live states were sent. */
   #sentSeq = 0
   /** Users whose entries must still be sent: the client was busy, or the first list was full. */
@@ -69,6 +58,7 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Fe
     this.#request = request
     this.participant = host.services.documents.join(host.connection, host.identity, request, this)
     const { participant } = this
+    this.#liveStates = new LiveStateRequests(host, participant, (work) => this.run(work))
     this.#waiting = new WorkQueue(host.connection, {
       mayRun: () => participant.isCurrent(),
       onBlocked: () => participant.run(() => this.#waiting.start()),
@@ -224,36 +214,7 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Fe
   }
 
   setLiveState(message: MessageOf<'setLiveState'>, bytes: number): void {
-    const request = new JsonRequest<'setLiveState'>(this.#host, message, bytes)
-    this.#unhandled.add(request)
-    this.run(() => {
-      this.#unhandled.delete(request)
-      this.#setLiveState(message, bytes, request)
-    })
-  }
-
-  #setLiveState(
-    message: MessageOf<'setLiveState'>,
-    bytes: number,
-    request: JsonRequest<'setLiveState'>,
-  ): void {
-    const { liveStateDataId, data, merge = false } = message
-    const { participant } = this
-    const { document } = participant
-    if (!isChosenId(liveStateDataId)) {
-      return request.refuse({ status: 'INVALID_ARGUMENT', message: `liveStateDataId ${chosenIdRule}` })
-    }
-    if (!participant.hasWriteRole) {
-      const text = 'The user may read this document, but not change it.'
-      return request.refuse({ status: 'PERMISSION_DENIED', message: text })
-    }
-    document.presence.markActive(participant)
-    const setting = { liveStateDataId, data, merge, userId: participant.identity.userId, bytes }
-    this.#host.services.liveStateWriter.set(document, setting, participant, {
-      onStored: (position) => request.done({ position }),
-      // A client that opens the document again repeats the request.
-      onRefused: (error) => (participant.hasLeft && !this.#isOver ? request.drop() : request.refuse(error)),
-    })
+    this.#liveStates.set(message, bytes)
   }
 
   onPresenceChanged(frames: RefFrames, userIds: readonly string[]): boolean {
@@ -360,12 +321,7 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Fe
   }
 
   onClosed(reason: CloseReason, message: string): void {
-    const status = endings[reason]
-    if (status) {
-      this.#isOver = true
-      for (const request of this.#unhandled) request.refuse({ status, message })
-      this.#unhandled.clear()
-    }
+    this.#liveStates.end(reason, message)
     this.#unsubscribe()
     this.#listener.onDocumentClosed(this, reason, message)
   }
@@ -390,8 +346,7 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Fe
     this.#isOpen = false
     this.#host.connection.stateBudget.reserve(this, 0)
     this.#waiting.clear()
-    for (const request of this.#unhandled) request.drop()
-    this.#unhandled.clear()
+    this.#liveStates.drop()
     this.participant.document.presence.unsubscribe(this)
     this.participant.document.feed.unsubscribe(this)
   }
