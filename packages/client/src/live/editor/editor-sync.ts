@@ -1,5 +1,5 @@
 import * as Y from 'yjs'
-import { ApiError, httpStatusOf } from '@plenum/protocol/errors'
+import { ApiError, type ErrorStatus, httpStatusOf } from '@plenum/protocol/errors'
 import { type EditorFrame, encodeFrame, encodeUpdate } from './frames.ts'
 import { OutgoingUpdates } from './outgoing-updates.ts'
 import { splitUpdate } from './split-update.ts'
@@ -61,8 +61,12 @@ interface Channel {
   differenceNumber: number | undefined
   /** Whether the server refused changes because the editor is full. It asks for them again when there is space. */
   isFull: boolean
-  /** Why parts of the difference were refused, after which the others were sent. */
+  /** Whether the update with everything that the server lacked is sent in parts. */
+  isDivided: boolean
+  /** Why parts of the difference were refused, after which the others were sent. Told when all are answered. */
   refusedParts: Refusal | undefined
+  /** Whether the document has changes that the server has refused, although this user's are sent. */
+  hasForeign: boolean
 }
 
 /**
@@ -118,7 +122,8 @@ export class EditorSync {
 
   /** Whether the server has refused local changes, or one was too large to be sent. */
   get hasRefused(): boolean {
-    return this.#channel?.upload === 'refused' && this.#hasUnsent
+    const channel = this.#channel
+    return channel !== undefined && (channel.upload === 'refused' || channel.hasForeign) && this.#hasUnsent
   }
 
   openChannel(id: number, canWrite: boolean): void {
@@ -129,7 +134,9 @@ export class EditorSync {
       upload: 'waiting',
       differenceNumber: undefined,
       isFull: false,
+      isDivided: false,
       refusedParts: undefined,
+      hasForeign: false,
     }
     this.#deps.send(encodeFrame(id, 'syncStep1', Y.encodeStateVector(this.#doc)))
   }
@@ -173,11 +180,7 @@ export class EditorSync {
         return Y.applyUpdate(this.#doc, frame.bytes, this.#origin)
       case 'saved':
         this.#markAnswered(frame.number)
-        this.#sendParts(channel)
-        if (channel.refusedParts && this.#lastAnswered === this.#lastNumber)
-          return this.#refuse(channel, channel.refusedParts)
-        this.flush()
-        return this.#deps.onChange()
+        return this.#afterAnswer(channel)
       case 'refused':
         return this.#onRefused(channel, frame)
     }
@@ -212,7 +215,8 @@ export class EditorSync {
   #sendDifference(channel: Channel, stateVector: Uint8Array): void {
     if (this.#taken) return this.#onTaken(channel, this.#taken)
     if (channel.upload === 'refused' && !channel.isFull) return
-    channel.isFull = false
+    channel.isFull = channel.hasForeign = false
+    channel.refusedParts = undefined
     channel.upload = channel.canWrite ? 'flowing' : 'paused'
     if (!channel.canWrite && !this.#hasUnsent) return
     const difference = Y.encodeStateAsUpdate(this.#doc, stateVector)
@@ -232,6 +236,7 @@ export class EditorSync {
       this.#deps.onError(new ApiError('INVALID_ARGUMENT', message))
       return false
     }
+    if (kind === 'syncStep2') channel.isDivided = parts.length > 1
     for (const [index, part] of parts.entries()) {
       this.#parts.push({
         // A sync reply says that nothing is missing any more.
@@ -276,9 +281,9 @@ export class EditorSync {
       return this.#deps.reopen()
     }
     // Parts with the changes of another user, which this document has from elsewhere, do not keep back those of this user.
-    if (channel.canWrite && status === 'PERMISSION_DENIED' && this.#parts.length > 0) {
+    if (channel.canWrite && status === 'PERMISSION_DENIED' && channel.isDivided) {
       channel.refusedParts = refusal
-      return this.#sendParts(channel)
+      return this.#afterAnswer(channel)
     }
     this.#refuse(channel, refusal)
   }
@@ -287,9 +292,20 @@ export class EditorSync {
     channel.isFull = status === 'RESOURCE_EXHAUSTED'
     this.#stop(channel, 'refused')
     // A viewer gets another error, because of `hasViewerChanges`.
-    if (!channel.canWrite) return
-    const isKnown = status !== undefined && Object.hasOwn(httpStatusOf, status)
-    this.#deps.onError(new ApiError(isKnown ? status : 'FAILED_PRECONDITION', reason))
+    if (channel.canWrite) this.#deps.onError(errorOf(status, reason))
+  }
+
+  #afterAnswer(channel: Channel): void {
+    this.#sendParts(channel)
+    const refusal = channel.refusedParts
+    if (refusal && this.#lastAnswered === this.#lastNumber) {
+      // The document has changes that the server does not store. The user goes on writing.
+      channel.refusedParts = undefined
+      channel.hasForeign = this.#hasUnsent = true
+      this.#deps.onError(errorOf(refusal.status, refusal.reason))
+    }
+    this.flush()
+    this.#deps.onChange()
   }
 
   #onTaken(channel: Channel, error: ApiError): void {
@@ -305,6 +321,12 @@ export class EditorSync {
     this.#deps.onChange()
   }
 }
+
+const errorOf = (status: ErrorStatus | undefined, reason: string) =>
+  new ApiError(
+    status !== undefined && Object.hasOwn(httpStatusOf, status) ? status : 'FAILED_PRECONDITION',
+    reason,
+  )
 
 /** Whether an update has no structs and no deletions. */
 const isEmpty = (update: Uint8Array) => update.length === 2 && update[0] === 0 && update[1] === 0

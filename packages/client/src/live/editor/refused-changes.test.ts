@@ -96,6 +96,13 @@ test('[K8] [K7.2] a part that has only changes of another user, which the server
   // The page shows what is not stored.
   expect(editor.saved).toBe(false)
   expect(errors).toMatchObject([{ status: 'PERMISSION_DENIED', message: 'Because.' }])
+  await expect(editor.whenSaved()).rejects.toMatchObject({ message: 'Because.' })
+  // The user goes on writing.
+  const before = sentFrames('update').length
+  text.insert(0, 'more')
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(sentFrames('update')).toHaveLength(before + 1)
+  expect(errors).toHaveLength(1)
 })
 
 test('[K8] a refusal is ignored if a later update that contains the change was stored', async () => {
