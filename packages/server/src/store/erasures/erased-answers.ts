@@ -1,6 +1,6 @@
 import { ApiError } from '@plenum/protocol'
 import { sql } from 'kysely'
-import { asWords } from '../../platform/patterns.ts'
+import { hasWord } from '../../platform/patterns.ts'
 import type { RowStep } from '../deletions/row-step.ts'
 import type { IdempotencyKey } from '../idempotency.ts'
 import { usersPerhapsNamedIn } from './named-users.ts'
@@ -33,10 +33,9 @@ export function replaceAnswers(
   seals: AnswerSeals,
   { isEverywhere }: { isEverywhere: boolean },
 ): RowStep {
-  const anyAddress = asWords(addresses)
   const texts = Array.from(userIds, (id) => JSON.stringify(id).slice(1, -1))
   const namesErased = (answer: string) => {
-    if (anyAddress.test(answer)) return true
+    if (hasWord(answer, addresses)) return true
     // Most answers have none of the ids, and need not be parsed.
     if (!texts.some((text) => answer.includes(text))) return false
     return [...usersPerhapsNamedIn(JSON.parse(answer))].some((id) => userIds.has(id))

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { asWords } from '../../platform/patterns.ts'
+import { hasWord } from '../../platform/patterns.ts'
 import type { RowStep } from '../deletions/row-step.ts'
 import { findMessages } from '../deliveries/deliveries.ts'
 import type { Db } from '../engine/db.ts'
@@ -41,7 +41,8 @@ export function removeDeliveries(
     return [...usersNamedIn(data)].some((id) => userIds.has(id))
   }
   const ids = new Set<string | null>(userIds)
-  const anyName = asWords([...userIds, ...addresses])
+  // Also as JSON has them: a receiver may repeat what it got.
+  const names = [...userIds, ...texts, ...addresses]
   /** Whether the message is about one of the organizations. */
   const isAboutErased = async (db: Db, messageId: string) => {
     if (!organizationIds) return true
@@ -91,8 +92,7 @@ export function removeDeliveries(
         for (const row of rows) {
           if (ids.has(row.user_id) && (await isAboutErased(db, row.message_id))) {
             await sql`delete from deliveries where ${ofRow(row)}`.execute(db)
-          } else if (anyName.test(row.last_answer ?? '')) {
-            // A receiver may repeat what it got.
+          } else if (row.last_answer !== null && hasWord(row.last_answer, names)) {
             await sql`update deliveries set last_answer = null where ${ofRow(row)}`.execute(db)
           }
         }

@@ -27,7 +27,7 @@ export interface ErasedUsers {
 
 export const idsOf = ({ userIds, addresses }: Pick<ErasedUsers, 'userIds' | 'addresses'>): ErasedIds => ({
   userIds: new Set(userIds),
-  addresses: new Set(addresses.map((address) => address.toLowerCase())),
+  addresses: new Set(addresses.filter((address) => address !== '').map((address) => address.toLowerCase())),
 })
 
 const inOrganization = ({ apiKey, organizationId }: ErasedUsers) =>
