@@ -296,7 +296,7 @@ export const clientMessages = {
   openList: request({
     summary: 'Subscribes to changes of a list of an organization: its documents or its people.',
     description:
-      'After `done`, read the list with a call of `documents.list` or `users.list`, and apply each `listChanged`. No document needs to be open. If the list is open, nothing changes.',
+      'After `done`, read the list on this connection, with a call of `documents.list` or `users.list`, and apply each `listChanged`. No document needs to be open. If the list is open, nothing changes.',
     fields: { id: RequestId, organizationId: clientText('Id of the organization.'), list: ListName },
     done: { fields: {}, example: {} },
     errors: {

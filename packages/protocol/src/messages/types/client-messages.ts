@@ -178,8 +178,8 @@ export interface CloseInboxMessage {
 
 /**
  * Subscribes to changes of a list of an organization: its documents or its people. After `done`, read the
- * list with a call of `documents.list` or `users.list`, and apply each `listChanged`. No document needs to be
- * open. If the list is open, nothing changes.
+ * list on this connection, with a call of `documents.list` or `users.list`, and apply each `listChanged`. No
+ * document needs to be open. If the list is open, nothing changes.
  */
 export interface OpenListMessage {
   type: 'openList'

@@ -116,8 +116,7 @@ const textsByRole: Record<Dialect, Record<Role, readonly string[]>> = {
  * gets the reason (R13.7).
  */
 export const isNoAnswer = (reason: string) => (text: string) => {
-  const isAnswer = ['PERMISSION_DENIED', 'UNAUTHENTICATED'].some((status) => text === `${status}: ${reason}`)
-  return !isAnswer && !text.startsWith('NOT_FOUND')
+  return text !== `PERMISSION_DENIED: ${reason}` && !text.startsWith('NOT_FOUND')
 }
 
 /** How the session of a refused client ends in that dialect. */

@@ -1,4 +1,4 @@
-import { chosenIdRule, isChosenId } from '@plenum/protocol'
+import { chosenIdRule, type ErrorStatus, isChosenId } from '@plenum/protocol'
 import { limits, type ServerMessage } from '@plenum/protocol/realtime'
 import type { ListName, OpenList } from '../../lists/open-lists.ts'
 import type { MessageOf } from '../../messages/message.ts'
@@ -19,8 +19,10 @@ const listReadBy = (operation: string): ListName | undefined =>
 
 interface Page {
   data: Record<string, unknown>[]
-  nextPageToken?: string
 }
+
+/** The statuses for a user who may not read the list. */
+const deniedStatuses: ReadonlySet<ErrorStatus> = new Set(['PERMISSION_DENIED', 'NOT_FOUND'])
 
 type Change = Pick<ServerMessage & { type: 'listChanged' }, 'reset' | 'items' | 'recheck'>
 
@@ -101,17 +103,17 @@ export class JsonLists {
     const filter = ids ? { [reads[list].filter]: ids, pageSize: ids.length } : { pageSize: 1 }
     const page = await this.#read(list, { organizationId, ...filter })
     if (this.#shown(organizationId, list) !== shown) return
-    const items = page?.data ?? []
-    if (!shown.hasItems && items.length === 0 && !page?.nextPageToken) shown.hasMissed = true
-    else if (!ids || !page) this.#send(shown, { reset: true })
+    const items = page === 'denied' || page === undefined ? [] : page.data
+    if (!shown.hasItems && page && items.length === 0) shown.hasMissed = true
+    else if (!ids || !page || page === 'denied') this.#send(shown, { reset: true })
     else {
       shown.hasItems = true
       this.#send(shown, { items, recheck: items.length < ids.length })
     }
   }
 
-  /** Undefined: the user may not read the list, or it cannot be read now. */
-  async #read(list: ListName, input: object): Promise<Page | undefined> {
+  /** Undefined: the list cannot be read now. */
+  async #read(list: ListName, input: object): Promise<Page | 'denied' | undefined> {
     const answer = await this.#host.services.calls.run(this.#host.identity, {
       operation: reads[list].operation,
       input: JSON.stringify(input),
@@ -119,7 +121,7 @@ export class JsonLists {
       bytes: 0,
       abandoned: this.#closed.signal,
     })
-    if ('error' in answer) return undefined
+    if ('error' in answer) return deniedStatuses.has(answer.error.status) ? 'denied' : undefined
     answer.onSent?.()
     return JSON.parse(answer.result.toString()) as Page
   }

@@ -11,7 +11,6 @@ type Request = JsonRequest<'setLiveState'>
 const endings: Partial<Record<CloseReason, ErrorStatus>> = {
   gone: 'NOT_FOUND',
   permissionDenied: 'PERMISSION_DENIED',
-  unauthenticated: 'UNAUTHENTICATED',
 }
 
 /** The live states that a client sets in a document. */
