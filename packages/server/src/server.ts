@@ -371,10 +371,10 @@ export function createServer(deps: ServerDeps): Server {
       const jobsStopped = jobs.stop()
       // A mail server that does not answer must not delay the stop. The mail is sent again after the next start.
       await mailTransport.close()
-      await gateway.drain()
-      // Requests that wait for a provider or for events are answered now.
-      permissionProvider.stop()
       newEvents.close()
+      await gateway.drain()
+      // Requests that wait for a provider are answered now.
+      permissionProvider.stop()
       connections.closeAfterAnswers()
       await Promise.all([app.close(), connections.closeSecond()])
       await deletionsStopped

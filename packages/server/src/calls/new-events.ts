@@ -5,16 +5,23 @@ import type { Database } from '../store/engine/db.ts'
 import { type EventPosition, isBefore } from '../store/event-log.ts'
 import { findNewestSettled } from '../store/events.ts'
 
-/** Readers that wait on this server, of each API key. */
-const maxWaiting = 100
+/** Readers that wait on this server. */
+const maxWaiting = { perKey: 100, perServer: 2_000 }
+/** A reader for whom there was nothing among the new events waits at least this long for the next ones. */
+const restMs = 500
 /** Some events are recorded without a message on the bus, such as those of other servers that are not linked. */
 const pollMs = 1_000
 /** After a message, its event appears when the transactions that began before it have ended. */
 const soonMs = [20, 100, 300]
 
+/** Why a reader waits no longer: there are new events, its time is over, or it must get no more events. */
+type Outcome = 'new' | 'late' | 'ended'
+
 interface Waiting {
   seen: EventPosition
-  end: (isWorthReading: boolean) => void
+  /** When it may be told of new events, by the clock. */
+  from: number
+  end: (outcome: Outcome) => void
 }
 
 interface OfKey {
@@ -22,6 +29,8 @@ interface OfKey {
   /** When the next looks at the log are due, before the usual ones. */
   soon: number[]
   isLooking: boolean
+  /** When the next look is due, by the clock. */
+  dueAt: number
   stopTimer: () => void
 }
 
@@ -37,57 +46,68 @@ export class NewEvents {
   readonly #deps: NewEventsDeps
   readonly #byKey = new Map<string, OfKey>()
   readonly #unsubscribe: () => void
+  #count = 0
   #isClosed = false
 
   constructor(deps: NewEventsDeps) {
     this.#deps = deps
     this.#unsubscribe = deps.bus.subscribe((message) => {
       const ofKey = this.#byKey.get(message.apiKey)
-      if (ofKey && (message.kind === 'threads' || message.kind === 'editor'))
-        this.#lookSoon(message.apiKey, ofKey)
+      if (!ofKey) return
+      if (message.kind === 'threads' || message.kind === 'editor') this.#lookSoon(message.apiKey, ofKey)
+      // Whoever has the old credentials learns nothing more.
+      if (message.kind === 'credentials') endAll(ofKey, 'ended')
     })
   }
 
   /**
-   * Resolves with true when there are events after `seen`. Resolves with false after `ms`, when nobody waits for the answer any
-   * more, or when the server stops.
+   * Waits for events after `seen`, for `ms` at most. `hasRead`: the reader was told of new events before, and wanted none of
+   * them. `ended`: nobody waits for the answer any more, the credentials were reset, or the server stops.
    */
   wait(
     apiKey: string,
     seen: EventPosition,
-    ms: number,
-    abandoned: AbortSignal | undefined,
-  ): Promise<boolean> {
+    { ms, hasRead, abandoned }: { ms: number; hasRead: boolean; abandoned: AbortSignal | undefined },
+  ): Promise<Outcome> {
     const ofKey = this.#byKey.get(apiKey) ?? this.#begin(apiKey)
-    if (ofKey.readers.size >= maxWaiting) {
-      throw new ApiError('RESOURCE_EXHAUSTED', `At most ${maxWaiting} readers of an API key wait for events.`)
+    if (ofKey.readers.size >= maxWaiting.perKey) {
+      const message = `At most ${maxWaiting.perKey} readers of an API key wait for events.`
+      throw new ApiError('RESOURCE_EXHAUSTED', message, { retryAfterSeconds: 1 })
+    }
+    if (this.#count >= maxWaiting.perServer) {
+      if (ofKey.readers.size === 0) this.#end(apiKey, ofKey)
+      const message = 'Too many readers wait for events.'
+      throw new ApiError('RESOURCE_EXHAUSTED', message, { retryAfterSeconds: 1 })
     }
     return new Promise((resolve) => {
-      const end = (isWorthReading: boolean) => {
+      const { clock } = this.#deps
+      const end = (outcome: Outcome) => {
         stopTimer()
-        abandoned?.removeEventListener('abort', giveUp)
+        abandoned?.removeEventListener('abort', onAbandoned)
+        this.#count--
         ofKey.readers.delete(waiting)
         if (ofKey.readers.size === 0) this.#end(apiKey, ofKey)
-        resolve(isWorthReading)
+        resolve(outcome)
       }
-      const giveUp = () => end(false)
-      const waiting = { seen, end }
+      const onAbandoned = () => end('ended')
+      const waiting = { seen, from: hasRead ? clock.elapsed() + restMs : 0, end }
+      this.#count++
       ofKey.readers.add(waiting)
-      const stopTimer = this.#deps.clock.setTimeout(giveUp, ms)
-      abandoned?.addEventListener('abort', giveUp)
-      if (this.#isClosed || abandoned?.aborted) giveUp()
+      const stopTimer = clock.setTimeout(() => end('late'), ms)
+      abandoned?.addEventListener('abort', onAbandoned)
+      if (this.#isClosed || abandoned?.aborted) end('ended')
     })
   }
 
-  /** Ends all waiting, because the server stops. */
+  /** Ends all waiting, because the server stops. Call it before the sockets are drained: their calls may wait here. */
   close(): void {
     this.#isClosed = true
     this.#unsubscribe()
-    for (const { readers } of this.#byKey.values()) for (const { end } of readers) end(false)
+    for (const ofKey of this.#byKey.values()) endAll(ofKey, 'ended')
   }
 
   #begin(apiKey: string): OfKey {
-    const ofKey: OfKey = { readers: new Set(), soon: [], isLooking: false, stopTimer: () => {} }
+    const ofKey: OfKey = { readers: new Set(), soon: [], isLooking: false, dueAt: 0, stopTimer: () => {} }
     this.#byKey.set(apiKey, ofKey)
     this.#plan(apiKey, ofKey)
     return ofKey
@@ -100,27 +120,37 @@ export class NewEvents {
 
   #lookSoon(apiKey: string, ofKey: OfKey): void {
     ofKey.soon = [...soonMs]
+    // A look is never put off, however quickly the messages follow each other.
+    const isSoon = ofKey.dueAt <= this.#deps.clock.elapsed() + (soonMs[0] ?? 0)
+    if (ofKey.isLooking || isSoon) return
     ofKey.stopTimer()
-    if (!ofKey.isLooking) this.#plan(apiKey, ofKey)
+    this.#plan(apiKey, ofKey)
   }
 
   #plan(apiKey: string, ofKey: OfKey): void {
+    const { clock } = this.#deps
     const delayMs = ofKey.soon.shift() ?? pollMs
-    ofKey.stopTimer = this.#deps.clock.setTimeout(() => void this.#look(apiKey, ofKey), delayMs)
+    ofKey.dueAt = clock.elapsed() + delayMs
+    ofKey.stopTimer = clock.setTimeout(() => void this.#look(apiKey, ofKey), delayMs)
   }
 
   async #look(apiKey: string, ofKey: OfKey): Promise<void> {
     ofKey.isLooking = true
     try {
       const newest = await this.#deps.findNewest(apiKey)
-      for (const { seen, end } of ofKey.readers) if (isBefore(seen, newest)) end(true)
+      const now = this.#deps.clock.elapsed()
+      for (const { seen, from, end } of ofKey.readers) if (from <= now && isBefore(seen, newest)) end('new')
     } catch {
       // The readers get the error when they read.
-      for (const { end } of ofKey.readers) end(true)
+      endAll(ofKey, 'new')
     }
     ofKey.isLooking = false
     if (ofKey.readers.size > 0) this.#plan(apiKey, ofKey)
   }
+}
+
+function endAll({ readers }: OfKey, outcome: Outcome): void {
+  for (const { end } of readers) end(outcome)
 }
 
 export const createNewEvents = ({

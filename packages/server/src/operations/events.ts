@@ -22,12 +22,13 @@ export const eventHandlers: Handlers<Operations['events']> = {
     if (wait > 0 && caller.user) throw new ApiError('INVALID_ARGUMENT', 'wait is for backends.')
     let after = await startOf(call, services.eventNames())
     const endsAt = services.clock.elapsed() + wait * 1000
-    for (;;) {
+    for (let hasRead = false; ; hasRead = true) {
       const seen = wait > 0 ? await events.findNewestSettled(db, apiKey) : origin
       const { page, position } = await readPage(call, after)
-      const leftMs = endsAt - services.clock.elapsed()
-      if (page.events.length > 0 || page.hasMore || leftMs <= 0) return page
-      if (!(await services.newEvents.wait(apiKey, seen, leftMs, abandoned))) return page
+      const ms = endsAt - services.clock.elapsed()
+      if (page.events.length > 0 || page.hasMore || ms <= 0) return page
+      const outcome = await services.newEvents.wait(apiKey, seen, { ms, hasRead, abandoned })
+      if (outcome === 'ended') return page
       after = position
     }
   },

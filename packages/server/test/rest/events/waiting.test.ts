@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { recordedNames } from '@plenum/protocol'
 import { describe, expect, test } from 'vitest'
+import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 import { tokenFor } from '../../support/access/user-tokens.ts'
 import { startServer, stores, useServer } from '../../support/harness.ts'
 import { comment, commentCalls, ref } from '../comments/calls.ts'
@@ -28,12 +29,10 @@ describe.each(stores)('readers who wait for events on %s', (store) => {
     await events(1)
     const { after } = (await client.events.get({})).data
     const readers = [0, 1, 2].map(() => client.events.get({ after, wait: 20 }))
-    const startedAt = performance.now()
     await reply('a1', comment('x'))
     for (const { data } of await Promise.all(readers)) {
       expect(data.events.map(({ name }) => name)).toEqual(['comment.add'])
     }
-    expect(performance.now() - startedAt).toBeLessThan(15_000)
     // What is there is answered at once, whatever the wait.
     expect((await client.events.get({ after, wait: 20 })).data.events).toHaveLength(1)
   })
@@ -46,10 +45,8 @@ describe.each(stores)('readers who wait for events on %s', (store) => {
     const deleted = client.events.get({ after, wait: 20, names: ['comment.delete'] })
     const none = client.events.get({ after, wait: 1, names: ['comment_annotation.delete'] })
     await reply('a1', comment('x', { commentId: 5 }))
-    const startedAt = performance.now()
     const { data } = await none
     expect(data).toMatchObject({ events: [], hasMore: false })
-    expect(performance.now() - startedAt).toBeLessThan(15_000)
     await client.comments.delete({ ...ref, annotationId: 'a1', commentIds: [5] })
     expect((await deleted).data.events.map(({ name }) => name)).toEqual(['comment.delete'])
     const names: ['comment.delete'] = ['comment.delete']
@@ -100,9 +97,16 @@ describe.each(stores)('readers who wait for events on %s', (store) => {
     const waiting = client.events.get({ wait: 20 })
     // The server has got the first call before this one.
     await client.events.get({})
+    const headers = { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken }
+    const socket = new RealtimeSocket(stopping, { headers })
+    await socket.connected()
+    await socket.take('ready')
+    const onSocket = socket.call('events.get', { wait: 20 })
+    await socket.call('events.get', {})
     const startedAt = performance.now()
-    const [{ data }] = await Promise.all([waiting, stopping.stop()])
+    const [{ data }, answer] = await Promise.all([waiting, onSocket, stopping.stop()])
     expect(data.events).toEqual([])
+    expect(answer).toMatchObject({ type: 'done' })
     expect(performance.now() - startedAt).toBeLessThan(15_000)
   })
 })
