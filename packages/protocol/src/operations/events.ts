@@ -69,7 +69,7 @@ export const events = {
       },
     ],
     example: {
-      input: { names: ['comment.add'], limit: 100, wait: 20 },
+      input: { names: ['comment.add'], limit: 100 },
       output: {
         events: [
           {
