@@ -3,7 +3,7 @@ import { Listeners } from '../platform/listeners.ts'
 import { Reloads } from '../platform/reloads.ts'
 import { isTransient } from './errors.ts'
 
-interface LoadedListState {
+export interface LoadedListState {
   readonly isLoading: boolean
   readonly error: ApiError | undefined
 }

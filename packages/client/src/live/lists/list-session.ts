@@ -1,20 +1,7 @@
-import { ApiError } from '@plenum/protocol/errors'
 import type { ClientMessage, ServerMessage } from '@plenum/protocol/realtime'
-import type { Unsubscribe } from '../../platform/listeners.ts'
-import type { UserOperations } from '../calls/socket-calls.ts'
-import { LoadedList } from '../loaded-list.ts'
-import type { Done } from '../pending-requests.ts'
+import { SubscribedList, type SubscribedListDeps } from '../subscribed-list.ts'
 import { type LiveList, type LiveListState, unloadedList } from './live-list.ts'
 import type { ListKind } from './list-kinds.ts'
-
-interface ListDeps {
-  readonly operations: UserOperations
-  readonly isReady: boolean
-  send(message: ClientMessage): void
-  request(message: (id: number) => ClientMessage, onOutcome: (outcome: Done | ApiError) => void): void
-  /** Connects, if the connection was not used before. */
-  connect(): void
-}
 
 /** Items that are loaded at once. */
 const pageSize = 50
@@ -29,13 +16,10 @@ const maxTimerMs = 24 * 60 * 60 * 1000
 
 /** Loads the first items, and then applies what the server says. */
 export class ListSession<Item extends object>
-  extends LoadedList<LiveListState<Item>>
+  extends SubscribedList<LiveListState<Item>>
   implements LiveList<Item>
 {
-  readonly #organizationId: string
   readonly #kind: ListKind<Item>
-  readonly #deps: ListDeps
-  #subscribers = 0
   /** How many items are wanted: `loadMore` adds a page. */
   #wanted = pageSize
   /** Whether the list must be read from its first page. */
@@ -50,11 +34,9 @@ export class ListSession<Item extends object>
   #restTimer: ReturnType<typeof setTimeout> | undefined
   #accessTimer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(organizationId: string, kind: ListKind<Item>, deps: ListDeps) {
-    super(unloadedList)
-    this.#organizationId = organizationId
+  constructor(organizationId: string, kind: ListKind<Item>, deps: SubscribedListDeps) {
+    super(unloadedList, organizationId, deps)
     this.#kind = kind
-    this.#deps = deps
   }
 
   get items(): readonly Item[] {
@@ -65,49 +47,27 @@ export class ListSession<Item extends object>
     return this.state.hasMore
   }
 
-  subscribe(listener: (list: LiveList<Item>) => void): Unsubscribe {
-    const remove = this.listeners.add(listener)
-    let isSubscribed = true
-    if (++this.#subscribers === 1) {
-      this.#deps.connect()
-      this.open()
-    }
-    return () => {
-      if (!isSubscribed) return
-      isSubscribed = false
-      remove()
-      if (--this.#subscribers > 0) return
-      this.#stop()
-      const { list } = this.#kind
-      if (this.#deps.isReady)
-        this.#deps.send({ type: 'closeList', organizationId: this.#organizationId, list })
-    }
-  }
-
   async loadMore(): Promise<void> {
     if (!this.hasMore) return
     this.#wanted = this.items.length + pageSize
     await this.reload(true)
   }
 
-  /** Subscribes at the server, if somebody uses the list. Called when the connection is ready. */
-  open(): void {
-    if (this.#subscribers === 0 || !this.#deps.isReady) return
-    const organizationId = this.#organizationId
-    const { list } = this.#kind
-    this.#deps.request(
-      (id) => ({ type: 'openList', id, organizationId, list }),
-      (outcome) => {
-        const isRefused = outcome instanceof ApiError
-        this.setProblem(isRefused ? outcome : undefined, true)
-        if (!isRefused) this.#readAgain()
-      },
-    )
+  protected openMessage(id: number): ClientMessage {
+    return { type: 'openList', id, organizationId: this.organizationId, list: this.#kind.list }
+  }
+
+  protected closeMessage(): ClientMessage {
+    return { type: 'closeList', organizationId: this.organizationId, list: this.#kind.list }
+  }
+
+  protected onOpened(): void {
+    this.#readAgain()
   }
 
   /** The server says what changed. */
   onChanged({ reset, items, recheck }: ServerMessage & { type: 'listChanged' }): void {
-    if (this.#subscribers === 0) return
+    if (!this.isUsed) return
     if (reset) {
       this.#restTimer ??= setTimeout(() => {
         this.#restTimer = undefined
@@ -118,12 +78,6 @@ export class ListSession<Item extends object>
     this.#changed.push(...(items as Item[]))
     this.#needsCheck ||= recheck
     void this.reload()
-  }
-
-  close(): void {
-    this.#stop()
-    this.listeners.clear()
-    this.#subscribers = 0
   }
 
   protected async load(): Promise<Partial<LiveListState<Item>>> {
@@ -201,14 +155,14 @@ export class ListSession<Item extends object>
   }
 
   #read(input: object) {
-    return this.#kind.read(this.#deps.operations, { organizationId: this.#organizationId, ...input })
+    return this.#kind.read(this.deps.operations, { organizationId: this.organizationId, ...input })
   }
 
   /** Nobody tells when a grant expires. */
   #watchAccess(items: readonly Item[]): void {
     clearTimeout(this.#accessTimer)
     const end = Math.min(...items.map((item) => this.#kind.accessUntil?.(item) ?? Infinity))
-    if (end === Infinity || this.#subscribers === 0) return
+    if (end === Infinity || !this.isUsed) return
     const delay = Math.min(maxTimerMs, Math.max(1_000, end * 1000 - Date.now()))
     this.#accessTimer = setTimeout(() => {
       this.#needsCheck = true
@@ -216,8 +170,8 @@ export class ListSession<Item extends object>
     }, delay)
   }
 
-  #stop(): void {
-    this.stopLoading()
+  protected override stopLoading(): void {
+    super.stopLoading()
     clearTimeout(this.#restTimer)
     clearTimeout(this.#accessTimer)
     this.#restTimer = undefined
