@@ -69,16 +69,9 @@ export class NewEvents {
     seen: EventPosition,
     { ms, hasRead, abandoned }: { ms: number; hasRead: boolean; abandoned: AbortSignal | undefined },
   ): Promise<Outcome> {
+    const fault = this.#faultOfOneMore(apiKey)
+    if (fault) throw new ApiError('RESOURCE_EXHAUSTED', fault, { retryAfterSeconds: 1 })
     const ofKey = this.#byKey.get(apiKey) ?? this.#begin(apiKey)
-    if (ofKey.readers.size >= maxWaiting.perKey) {
-      const message = `At most ${maxWaiting.perKey} readers of an API key wait for events.`
-      throw new ApiError('RESOURCE_EXHAUSTED', message, { retryAfterSeconds: 1 })
-    }
-    if (this.#count >= maxWaiting.perServer) {
-      if (ofKey.readers.size === 0) this.#end(apiKey, ofKey)
-      const message = 'Too many readers wait for events.'
-      throw new ApiError('RESOURCE_EXHAUSTED', message, { retryAfterSeconds: 1 })
-    }
     return new Promise((resolve) => {
       const { clock } = this.#deps
       const end = (outcome: Outcome) => {
@@ -104,6 +97,12 @@ export class NewEvents {
     this.#isClosed = true
     this.#unsubscribe()
     for (const ofKey of this.#byKey.values()) endAll(ofKey, 'ended')
+  }
+
+  #faultOfOneMore(apiKey: string): string | undefined {
+    if ((this.#byKey.get(apiKey)?.readers.size ?? 0) >= maxWaiting.perKey)
+      return `At most ${maxWaiting.perKey} readers of an API key wait for events.`
+    return this.#count >= maxWaiting.perServer ? 'Too many readers wait for events.' : undefined
   }
 
   #begin(apiKey: string): OfKey {
